@@ -99,6 +99,8 @@ import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { typ
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
 import importMoves from './0182_import_moves.sql' with { type: 'text' }
 import guestDevices from './0185_guest_devices.sql' with { type: 'text' }
+import importChecksOfMoves from './0186_import_checks.sql' with { type: 'text' }
+import importCleanUps from './0187_import_clean_ups.sql' with { type: 'text' }
 import sourceRemovals from './0189_source_removals.sql' with { type: 'text' }
 import controlKeys from './0190_control_keys.sql' with { type: 'text' }
 
@@ -202,6 +204,8 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0181_drain_plans', sql: drainPlans },
   { name: '0182_import_moves', sql: importMoves },
   { name: '0185_guest_devices', sql: guestDevices },
+  { name: '0186_import_checks', sql: importChecksOfMoves },
+  { name: '0187_import_clean_ups', sql: importCleanUps },
   { name: '0189_source_removals', sql: sourceRemovals },
   { name: '0190_control_keys', sql: controlKeys },
 ]

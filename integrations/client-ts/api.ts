@@ -1986,6 +1986,35 @@ export type ImportCheck = {
   at: string
 }
 
+export type ImportChecksAsked = {
+  servers: number
+}
+
+export type ImportCleanUps = {
+  /** Nothing of the import is left on the hypervisors, as far as anybody knows. */
+  isDone: boolean
+  hypervisors: ({
+    hypervisorId: string
+    name: string
+    /** Null: it is a node. */
+    address: string | null
+    /** given_up: it was tried for a week; a person removes the rest. */
+    state: "waiting" | "done" | "given_up"
+    definitionsLeft: number
+    definitionsRemoved: number
+    /** The nodes whose keys are removed there. */
+    keysOf: (string)[]
+    keysRemoved: number
+    /** Why it has not ended. */
+    words: string | null
+    since: string
+    nextTryAt: string | null
+    endedAt: string | null
+    /** To run there as root instead; safe to run twice. */
+    commands: (string)[]
+  })[]
+}
+
 export type ImportDryRun = {
   isRunning: boolean
   /** While it runs. */
@@ -2056,6 +2085,58 @@ export type ImportDryRun = {
     hostname: string
     awaySeconds: number
   } | null
+}
+
+export type ImportFinish = {
+  title: string
+  isPossible: boolean
+  /** Why it cannot be finished now. */
+  reason: string | null
+  /** They are deleted, here and from every backup that is made afterwards. */
+  hasCredentials: boolean
+  /** Servers that can still be rolled back, until then. */
+  canGoBack: number
+  /** Servers with an open check. */
+  openChecks: number
+  /** Servers that stay on the other panel. A new import can take them. */
+  stays: {
+    refused: number
+    leftOut: number
+    failed: number
+    waiting: number
+  }
+  /** Keys of nodes that are removed on hypervisors. */
+  keys: {
+    nodes: number
+    hypervisors: number
+  }
+  /** Definitions kept on hypervisors that are deleted there. */
+  definitions: number
+}
+
+export type ImportFleet = {
+  /** The hypervisor for the next import, by its id in the other panel. */
+  next: string | null
+  /** In the order in which they are moved. */
+  hypervisors: ({
+    hypervisorId: string
+    name: string
+    address: string
+    /** The panel itself runs on it. */
+    isPanel: boolean
+    turn: "now" | "next" | "later" | "last" | "done" | "stays"
+    words: string
+    moved: number
+    /** By earlier imports. */
+    movedBefore: number
+    /** Servers that are still there. */
+    left: number
+    canCome: number
+    /** The software of the other panel may be removed there. */
+    mayRemove: boolean
+    /** Why it must stay. */
+    keep: (string)[]
+  })[]
 }
 
 export type ImportHypervisor = {
@@ -2522,6 +2603,36 @@ export type ImportRangePage = {
   total: number
 }
 
+export type ImportRollBack = {
+  /** To be typed. */
+  hostname: string
+  isPossible: boolean
+  /** Why it is not possible. */
+  reason: string | null
+  /** Everything that it has written since then is lost. */
+  since: string | null
+  /** About so much. Null: nobody has measured it. */
+  bytesWritten: number | null
+  way: "copy" | "adopt"
+  /** The node that it is on. */
+  node: string
+  /** Its backups here, which stay. */
+  backups: number
+  backupsKeptDays: number
+  /** Where the original starts, from the definition kept before the shut-down. */
+  hypervisor: string
+  /** The original starts. False: it was off before. */
+  starts: boolean
+  /** Back in their pools. */
+  returnedAddresses: (string)[]
+  /** At which it answers again. */
+  oldAddresses: (string)[]
+}
+
+export type ImportRollingBack = {
+  jobId: string
+}
+
 export type ImportRuleResult = {
   /** Rows that the filter selects. */
   matched: number
@@ -2627,6 +2738,66 @@ export type ImportUpload = {
     line: number
     words: string
   })[]
+}
+
+export type ImportVerification = {
+  moved: number
+  passed: number
+  accepted: number
+  open: number
+  waiting: number
+  /** Servers of the import that failed, or wait. */
+  notMoved: number
+  rolledBack: number
+}
+
+export type ImportVerified = {
+  id: string
+  hostname: string
+  sourceId: string
+  /** The server here. */
+  workloadId: string | null
+  /** Where it is now. */
+  node: {
+    id: string
+    name: string
+  } | null
+  /** waiting: it was not checked yet. accepted: a person has marked it as fine. */
+  result: "passed" | "accepted" | "open" | "waiting"
+  /** Its first address here. */
+  address: string | null
+  /** Its first address at its source. */
+  oldAddress: string | null
+  isAddressNew: boolean
+  checks: ({
+    code: "ended" | "asked" | "runs" | "reached" | "addresses"
+    result: "passed" | "open" | "skipped"
+    words: string
+    /** What a person does about it. */
+    next: "check" | "accept" | "console" | "start" | "update_agent" | null
+  })[]
+  checkedAt: string | null
+  /** It is checked now, or within seconds. */
+  isAsked: boolean
+  /** An open check is repeated by itself. */
+  nextCheckAt: string | null
+  /** Who has marked it as fine. */
+  acceptedBy: string | null
+  /** Where no guest agent gives its system its new addresses: the lines to run in its console. */
+  byHand: {
+    system: "linux" | "windows"
+    lines: (string)[]
+    /** How to make it last. */
+    lasting: string
+  } | null
+}
+
+export type ImportVerifiedPage = {
+  data: (ImportVerified)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
 }
 
 export type InstallationCheck = {
@@ -5408,17 +5579,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -6562,10 +6733,20 @@ export interface Operations {
     }
     result: Image
   }
+  /** Mark a server as fine although a check is open, such as one that blocks pings */
+  'import-servers.accept': {
+    path: { id: string }
+    result: ImportVerified
+  }
   /** Take a server back before it has moved: it runs at its source as before */
   'import-servers.cancel': {
     path: { id: string }
     result: ImportMove
+  }
+  /** Check a server again, after its system was told its new addresses where that is still to be done */
+  'import-servers.check': {
+    path: { id: string }
+    result: ImportVerified
   }
   /** Try a server again that failed or was rolled back: a new job, from the beginning */
   'import-servers.retry': {
@@ -6577,6 +6758,20 @@ export interface Operations {
       method?: "short_stop" | "plain"
     }
     result: ImportMove
+  }
+  /** Roll a server back: what it wrote since it moved is lost, and the original starts at its source */
+  'import-servers.roll-back': {
+    path: { id: string }
+    body: {
+      /** Its name, as it is shown. */
+      hostname: string
+    }
+    result: ImportRollingBack
+  }
+  /** What rolling a server back costs: nothing is changed */
+  'import-servers.roll-back-preview': {
+    path: { id: string }
+    result: ImportRollBack
   }
   /** Whether the copying nodes can log in to each hypervisor, and the command that lets them in */
   'imports.access': {
@@ -6780,6 +6975,21 @@ export interface Operations {
     }
     result: ImportAccess
   }
+  /** Check every server with an open check again */
+  'imports.check-all': {
+    path: { id: string }
+    result: ImportChecksAsked
+  }
+  /** Try again now to remove from source hypervisors what could not be removed */
+  'imports.clean-up': {
+    path: { id: string }
+    result: ImportCleanUps
+  }
+  /** What a finished import removes from source hypervisors: kept definitions, and the keys of nodes */
+  'imports.clean-ups': {
+    path: { id: string }
+    result: ImportCleanUps
+  }
   /** Go on after a pause or a stop: the servers that have not begun follow */
   'imports.continue': {
     path: { id: string }
@@ -6819,6 +7029,25 @@ export interface Operations {
     path: { id: string }
     query?: { part?: "packages" | "ranges" | "hypervisors" | "owners" }
     result: Response
+  }
+  /** Finish an import: its credentials are deleted, and no server can be rolled back any more */
+  'imports.finish': {
+    path: { id: string }
+    body: {
+      /** True: what this ends was read. */
+      confirm: true
+    }
+    result: Import
+  }
+  /** What finishing an import ends and deletes: nothing is changed */
+  'imports.finish-preview': {
+    path: { id: string }
+    result: ImportFinish
+  }
+  /** Which hypervisor is moved next, and which must keep the software of the other panel, and why */
+  'imports.fleet': {
+    path: { id: string }
+    result: ImportFleet
   }
   /** One import: how far it is, and what is left to decide */
   'imports.get': {
@@ -6990,6 +7219,17 @@ export interface Operations {
       csv: string
     }
     result: ImportUpload
+  }
+  /** How many servers that have moved pass their checks */
+  'imports.verification': {
+    path: { id: string }
+    result: ImportVerification
+  }
+  /** The servers that have moved, with their checks */
+  'imports.verified': {
+    path: { id: string }
+    query?: { result?: "passed" | "accepted" | "open" | "waiting"; nodeId?: string; q?: string; cursor?: string; limit?: number }
+    result: ImportVerifiedPage
   }
   /** Add an ISO by its address and checksum: your own, or as staff one for all; nodes download it at its first use */
   'isos.add': {
@@ -9556,6 +9796,7 @@ export type ListId =
   | 'imports.packages'
   | 'imports.ranges'
   | 'imports.servers'
+  | 'imports.verified'
   | 'isos.list'
   | 'jobs.list'
   | 'locations.list'
@@ -9755,8 +9996,12 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'images.refresh': ['POST', '/admin/images/{id}/actions/refresh', false],
   'images.remove': ['DELETE', '/admin/images/{id}', false],
   'images.update': ['PATCH', '/admin/images/{id}', false],
+  'import-servers.accept': ['POST', '/admin/migration-servers/{id}/actions/accept', false],
   'import-servers.cancel': ['POST', '/admin/migration-servers/{id}/actions/cancel', false],
+  'import-servers.check': ['POST', '/admin/migration-servers/{id}/actions/check', false],
   'import-servers.retry': ['POST', '/admin/migration-servers/{id}/actions/retry', false],
+  'import-servers.roll-back': ['POST', '/admin/migration-servers/{id}/actions/roll-back', false],
+  'import-servers.roll-back-preview': ['GET', '/admin/migration-servers/{id}/roll-back', false],
   'imports.access': ['GET', '/admin/migrations/{id}/access', false],
   'imports.add-keys': ['POST', '/admin/migrations/{id}/actions/add-keys', false],
   'imports.apply-to-hypervisors': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-hypervisors', false],
@@ -9768,12 +10013,18 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.change-mapping': ['PATCH', '/admin/migrations/{id}/mapping', true],
   'imports.changes': ['GET', '/admin/migrations/{id}/changes', false],
   'imports.check-access': ['POST', '/admin/migrations/{id}/actions/check-access', false],
+  'imports.check-all': ['POST', '/admin/migrations/{id}/actions/check-all', false],
+  'imports.clean-up': ['POST', '/admin/migrations/{id}/actions/clean-up', false],
+  'imports.clean-ups': ['GET', '/admin/migrations/{id}/clean-up', false],
   'imports.continue': ['POST', '/admin/migrations/{id}/actions/continue', false],
   'imports.create': ['POST', '/admin/migrations', true],
   'imports.discover': ['POST', '/admin/migrations/{id}/actions/discover', false],
   'imports.dry-run': ['POST', '/admin/migrations/{id}/actions/dry-run', false],
   'imports.export-dry-run': ['GET', '/admin/migrations/{id}/dry-run.csv', false],
   'imports.export-mapping': ['GET', '/admin/migrations/{id}/mapping.csv', false],
+  'imports.finish': ['POST', '/admin/migrations/{id}/actions/finish', false],
+  'imports.finish-preview': ['GET', '/admin/migrations/{id}/finish', false],
+  'imports.fleet': ['GET', '/admin/migrations/{id}/fleet', false],
   'imports.get': ['GET', '/admin/migrations/{id}', false],
   'imports.get-dry-run': ['GET', '/admin/migrations/{id}/dry-run', false],
   'imports.hypervisors': ['GET', '/admin/migrations/{id}/mapping/hypervisors', false],
@@ -9797,6 +10048,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.trust': ['POST', '/admin/migrations/{id}/actions/trust', false],
   'imports.update': ['PATCH', '/admin/migrations/{id}', false],
   'imports.upload-mapping': ['POST', '/admin/migrations/{id}/mapping/actions/upload', false],
+  'imports.verification': ['GET', '/admin/migrations/{id}/verification', false],
+  'imports.verified': ['GET', '/admin/migrations/{id}/verification/servers', false],
   'isos.add': ['POST', '/isos', true],
   'isos.list': ['GET', '/isos', false],
   'isos.remove': ['DELETE', '/isos/{id}', false],

@@ -196,14 +196,19 @@ import { staffFeature } from '../identity/staff/feature.ts'
 import { teamFeature } from '../identity/team/feature.ts'
 import { tokensFeature } from '../identity/tokens/feature.ts'
 import { weakeningFeature } from '../identity/weakenings/feature.ts'
+import { cleanUpFeature } from '../imports/clean-up/feature.ts'
 import { discoveryFeature } from '../imports/discovery/feature.ts'
 import { dryRunFeature } from '../imports/dry-run/feature.ts'
+import { finishFeature } from '../imports/finish/feature.ts'
+import { fleetFeature } from '../imports/fleet/feature.ts'
 import { importRecordsFeature } from '../imports/import-records/feature.ts'
 import { importsFeature } from '../imports/imports/feature.ts'
 import { mappingFeature } from '../imports/mapping/feature.ts'
 import { migrateFeature } from '../imports/migrate/feature.ts'
+import { rollBackFeature } from '../imports/roll-back/feature.ts'
 import { sourceAccessFeature } from '../imports/source-access/feature.ts'
 import { sourceRemovalFeature } from '../imports/source-removal/feature.ts'
+import { verifyFeature } from '../imports/verify/feature.ts'
 import { apiFeature } from '../kernel/api/feature.ts'
 import { auditLogFeature } from '../kernel/audit/feature.ts'
 import { settingsStoreFeature } from '../kernel/db/feature.ts'
@@ -387,6 +392,11 @@ export const features: readonly Feature[] = [
   { ...dryRunFeature, pages: [dryRunPage] },
   { ...migrateFeature, pages: [migratePage] },
   { ...sourceRemovalFeature, pages: [cleanUpPage] },
+  verifyFeature,
+  rollBackFeature,
+  finishFeature,
+  cleanUpFeature,
+  fleetFeature,
   controllerBackupsFeature,
   replicaFeature,
 ]

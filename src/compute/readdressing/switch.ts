@@ -4,7 +4,7 @@
 import { nodeCommand } from '../../../agent/protocol/wire.ts'
 import { type Actor, system } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { hour, minute, second } from '../../kernel/db/clock.ts'
+import { day, hour, minute, second } from '../../kernel/db/clock.ts'
 import { type Db, savepoint, type Tx, write } from '../../kernel/db/open.ts'
 import type { ScheduleContext } from '../../kernel/feature.ts'
 import { saga } from '../../kernel/jobs/saga.ts'
@@ -30,6 +30,12 @@ export function wantSwitch(tx: Tx, { serverId, leave, now, endsAt }: Wanted) {
     ...{ serverId, leave: [...new Set([...unheard, ...leave])], state: 'waiting', error: null, tries: 0 },
     ...{ since: now, nextAt: now, endsAt },
   })
+}
+
+/** A person asks for it, also where it was given up: it is tried for another day. */
+export function switchAgain(tx: Tx, serverId: string, now: number) {
+  if (switchOf(tx, serverId)?.state === 'given_up')
+    changeSwitch(tx, serverId, { state: 'waiting', since: now, nextAt: now, endsAt: now + day })
 }
 
 /** Tells it now: by a job, whose id it answers. Throws `server_busy`. */

@@ -30,7 +30,7 @@ export const serverEvents = {
   'server.terminated': event(
     'resellers and customers',
     'Terminated',
-    t.Object({ ...about, releasedAddresses: t.Array(t.String()) }),
+    t.Object({ ...about, releasedAddresses: t.Array(t.String()), imported }),
   ),
   'server.reinstalled': event(
     'resellers and customers',

@@ -6,6 +6,7 @@ import { described, fields, line, namedSchema, nullable, operation } from '../..
 import { oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { wantCleanUps } from '../clean-up/want.ts'
 import { eraseInventory } from '../import-records/choices/queries.ts'
 import { serverStates } from '../import-records/inventory/queries.ts'
 import {
@@ -200,6 +201,8 @@ export const cancelImport = operation({
     const { moving = 0, moved = 0 } = serverStates(tx, target.id)
     if (moving + moved > 0)
       throw new ApiError('import_started', `${titleOf(target)} has moved servers. Finish it, or roll them back first.`)
+    // Before it is forgotten at whose hypervisors its nodes have signed in.
+    wantCleanUps(tx, target, clock())
     changeImport(tx, target.id, {
       status: 'cancelled',
       phase: null,

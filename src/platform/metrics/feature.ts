@@ -12,6 +12,7 @@ import { Metrics } from './metrics.ts'
 import { expiringBlocks } from './queries.ts'
 import { getMetrics, getNodeMetrics } from './show.ts'
 import { metricBlocks } from './tables.ts'
+import { writtenBetween } from './written.ts'
 
 declare module '../../kernel/register.ts' {
   interface Services {
@@ -47,6 +48,7 @@ export const metricsFeature = feature({
     ),
     cardMetrics: new CardMetrics(db, clock, (nodeId) => new Map(cardsOn(db, nodeId).map(({ id, uuid }) => [uuid, id]))),
   }),
+  bytesWritten: (app, tx, workloadId, between) => writtenBetween(tx, app.metrics.recent, workloadId, between),
   figures: ({ app }) => [
     gauge(
       'berth_metric_workloads',

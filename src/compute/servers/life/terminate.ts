@@ -135,7 +135,7 @@ function giveUpWindow(tx: Tx, target: Server, { by, now }: { by: Actor; now: num
 function purge(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }): string | null {
   changeWorkload(tx, target.id, { purgeAt: null })
   if (target.terminatedFrom === 'pending_setup' && !isHeldByJob(tx, target.id)) {
-    release(tx, target.id, now)
+    releaseEnded(tx, target.id, now)
     return null
   }
   const input = { serverId: target.id, nodeId: target.nodeId }
@@ -143,7 +143,8 @@ function purge(tx: Tx, target: Server, { by, now }: { by: Actor; now: number }):
   return startJob(tx, purging, input, { ...diskJob(target, { by, title, now }), supersedes: true })
 }
 
-function release(tx: Tx, id: string, now: number) {
+/** Gives back all that is held for a server of which nothing is on its node any more. */
+export function releaseEnded(tx: Tx, id: string, now: number) {
   releaseAddressesOn(tx, load(tx, id), now)
   detachAllVolumes(tx, id)
   changeSpare(tx, id, -forgetSnapshots(tx, id))
@@ -210,5 +211,5 @@ export const purging = forwardSaga<Input>('purge')
     do: ({ input }) => nodeCommand(input.nodeId, 'firewall.forget', { workload: input.serverId }),
   })
   .record('release', 'Releasing its addresses', {
-    do: (tx, { input, now }) => release(tx, input.serverId, now),
+    do: (tx, { input, now }) => releaseEnded(tx, input.serverId, now),
   })

@@ -4,6 +4,7 @@ import { ended, paginate } from '../../../kernel/api/list.ts'
 import type { ReadContext } from '../../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, rowBy, updating } from '../../../kernel/db/rows.ts'
+import { importCleanUps } from '../clean-ups/queries.ts'
 import { changeServer } from '../inventory/queries.ts'
 import type { ImportServerState } from '../tables.ts'
 import {
@@ -220,4 +221,4 @@ export function pageOfMoves<Shown>(
 }
 
 /** Tables that the feature declares. */
-export const moveTables = [importMoves, importAttempts] as const
+export const moveTables = [importMoves, importAttempts, importCleanUps] as const

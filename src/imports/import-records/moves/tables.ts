@@ -23,8 +23,18 @@ export type MovedDrive = {
   bus: string | null
   nicModel: string | null
 }
-/** One check of a server that has moved. `open`: it has not passed; `passed` and `skipped` need nothing more. */
-export type MoveCheck = { code: string; result: 'passed' | 'open' | 'skipped'; words: string; at: number }
+export const checkCodes = ['ended', 'asked', 'runs', 'reached', 'addresses'] as const
+export const nextSteps = ['check', 'accept', 'console', 'start', 'update_agent'] as const
+/**
+ * One check of a server that has moved. `open`: it has not passed; `passed` and `skipped` need nothing more. `next`:
+ * what a person does about an open one.
+ */
+export type MoveCheck = {
+  code: (typeof checkCodes)[number]
+  result: 'passed' | 'open' | 'skipped'
+  words: string
+  next: (typeof nextSteps)[number] | null
+}
 
 export const importMoves = sqliteTable('import_moves', {
   serverId: text('server_id').primaryKey(),
@@ -67,6 +77,12 @@ export const importMoves = sqliteTable('import_moves', {
   expectedAwaySeconds: integer('expected_away_seconds'),
   checks: text({ mode: 'json' }).$type<readonly MoveCheck[]>(),
   checkedAt: integer('checked_at'),
+  /** When it is checked next; null: nobody waits for it. */
+  checkAt: integer('check_at'),
+  /** How often a check was open since it moved, or since a person asked. */
+  checkTries: integer('check_tries').notNull().default(0),
+  /** A person asked: its addresses are changed first where that is still to be done. */
+  checkAskedAt: integer('check_asked_at'),
   /** The person who has marked it as fine although a check is open. */
   acceptedBy: text('accepted_by', { mode: 'json' }).$type<NotedActor>(),
   acceptedAt: integer('accepted_at'),
