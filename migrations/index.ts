@@ -103,6 +103,7 @@ import importChecksOfMoves from './0186_import_checks.sql' with { type: 'text' }
 import importCleanUps from './0187_import_clean_ups.sql' with { type: 'text' }
 import sourceRemovals from './0189_source_removals.sql' with { type: 'text' }
 import controlKeys from './0190_control_keys.sql' with { type: 'text' }
+import importMessages from './0191_import_messages.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -208,4 +209,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0187_import_clean_ups', sql: importCleanUps },
   { name: '0189_source_removals', sql: sourceRemovals },
   { name: '0190_control_keys', sql: controlKeys },
+  { name: '0191_import_messages', sql: importMessages },
 ]

@@ -1859,7 +1859,7 @@ export type Import = {
   startedAt: string | null
   endedAt: string | null
   limits: ImportLimits
-  /** Owners are mailed the new addresses of their servers. */
+  /** Owners are told by mail, as the messages of the import say. */
   emailsOwners: boolean
   /** No further server begins; those at work come to their end. */
   pausedAt: string | null
@@ -2286,6 +2286,66 @@ export type ImportMapping = {
   }
 }
 
+export type ImportMessages = {
+  /** Owners are told by mail. Off: nobody is. */
+  emailsOwners: boolean
+  before: {
+    /** It goes out by itself, as long as owners are told at all. */
+    isOn: boolean
+    subject: string
+    text: string
+    /** What can stand in braces, and what it becomes. */
+    placeholders: Record<string, string>
+    /** So many have got it. */
+    told: number
+    /** As it would go out, with made-up addresses. The name of the reader and the brand come with the mail. */
+    preview: {
+      subject: string
+      paragraphs: (string)[]
+    }
+  }
+  during: {
+    /** It goes out by itself, as long as owners are told at all. */
+    isOn: boolean
+    subject: string
+    text: string
+    /** What can stand in braces, and what it becomes. */
+    placeholders: Record<string, string>
+    /** So many have got it. */
+    told: number
+    /** As it would go out, with made-up addresses. The name of the reader and the brand come with the mail. */
+    preview: {
+      subject: string
+      paragraphs: (string)[]
+    }
+  }
+  after: {
+    /** It goes out by itself, as long as owners are told at all. */
+    isOn: boolean
+    subject: string
+    text: string
+    /** What can stand in braces, and what it becomes. */
+    placeholders: Record<string, string>
+    /** So many have got it. */
+    told: number
+    /** As it would go out, with made-up addresses. The name of the reader and the brand come with the mail. */
+    preview: {
+      subject: string
+      paragraphs: (string)[]
+    }
+  }
+  /** Owners of servers that are ready to come, by their addresses. */
+  toAnnounce: number
+  /** New accounts with a server here that were not invited yet. */
+  toInvite: number
+}
+
+export type ImportMessagesSent = {
+  sent: number
+  /** Call it again for these: 500 go out at once. */
+  left: number
+}
+
 export type ImportMove = {
   serverId: string
   hostname: string
@@ -2597,6 +2657,55 @@ export type ImportRange = {
 
 export type ImportRangePage = {
   data: (ImportRange)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type ImportReportRow = {
+  importServerId: string
+  /** Of the server in the other panel. */
+  oldId: string
+  /** Of the server in the billing system, as the other panel has it. */
+  oldBillingId: string
+  hostname: string
+  outcome: "moved" | "failed" | "stays" | "rolled_back" | "open"
+  /** Why it failed or stays. */
+  reason: string | null
+  /** What is left to do, in words. */
+  nextSteps: (string)[]
+  oldProduct: {
+    id: string
+    name: string
+    billingId: string
+  }
+  oldOwner: {
+    id: string
+    email: string | null
+    billingId: string
+  }
+  oldAddresses: (string)[]
+  /** The server here. Null: there is none. */
+  server: {
+    id: string
+    hostname: string
+    billingServiceId: string | null
+    packageId: string
+    packageName: string
+    billingProductId: string | null
+    ownerId: string
+    ownerEmail: string
+    externalId: string | null
+    addresses: (string)[]
+  } | null
+  /** It has other addresses than before. */
+  isReaddressed: boolean
+  movedAt: string | null
+}
+
+export type ImportReportRowPage = {
+  data: (ImportReportRow)[]
   /** Null on the last page. */
   nextCursor: string | null
   /** Of all pages together. */
@@ -3579,6 +3688,8 @@ export type OneLineOfVisibleText0To60 = string
 export type OneLineOfVisibleText0To64 = string
 
 export type OneLineOfVisibleText1To100 = string
+
+export type OneLineOfVisibleText1To150 = string
 
 export type OneLineOfVisibleText1To200 = string
 
@@ -6790,6 +6901,12 @@ export interface Operations {
     }
     result: ImportKeysAdded
   }
+  /** Mail the message “before” to the owners of servers that are ready to come; nobody gets it twice */
+  'imports.announce': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    result: ImportMessagesSent
+  }
   /** Decide about many hypervisors by a rule, such as all but the one that is moved now */
   'imports.apply-to-hypervisors': {
     path: { id: string }
@@ -7030,6 +7147,12 @@ export interface Operations {
     query?: { part?: "packages" | "ranges" | "hypervisors" | "owners" }
     result: Response
   }
+  /** The report for the billing system as a spreadsheet */
+  'imports.export-report': {
+    path: { id: string }
+    query?: { outcome?: "moved" | "failed" | "stays" | "rolled_back" | "open" }
+    result: Response
+  }
   /** Finish an import: its credentials are deleted, and no server can be rolled back any more */
   'imports.finish': {
     path: { id: string }
@@ -7064,6 +7187,12 @@ export interface Operations {
     path: { id: string }
     query?: { undecided?: "true"; proposed?: "true"; q?: string; cursor?: string; limit?: number }
     result: ImportHypervisorPage
+  }
+  /** Mail the owners whose accounts this import has made a link to choose a password; nobody gets it twice */
+  'imports.invite-owners': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    result: ImportMessagesSent
   }
   /** Leave out single servers, or take them in again; those that a filter selects */
   'imports.leave-out': {
@@ -7108,6 +7237,11 @@ export interface Operations {
     path: { id: string }
     result: ImportMapping
   }
+  /** What the owners of servers are told before, during and after the move, and how it would look */
+  'imports.messages': {
+    path: { id: string }
+    result: ImportMessages
+  }
   /** The owners of the other panel, and who gets the servers of each */
   'imports.owners': {
     path: { id: string }
@@ -7145,6 +7279,32 @@ export interface Operations {
     query?: { undecided?: "true"; proposed?: "true"; q?: string; cursor?: string; limit?: number }
     result: ImportRangePage
   }
+  /** For the billing system: the old and the new id of each server, its product and owner, and the next steps */
+  'imports.report': {
+    path: { id: string }
+    query?: { outcome?: "moved" | "failed" | "stays" | "rolled_back" | "open"; cursor?: string; limit?: number }
+    result: ImportReportRowPage
+  }
+  /** A PHP script that switches the services of moved servers in Blesta to Berth */
+  'imports.script-blesta': {
+    path: { id: string }
+    result: Response
+  }
+  /** A PHP script that switches the services of moved servers in FOSSBilling to Berth */
+  'imports.script-fossbilling': {
+    path: { id: string }
+    result: Response
+  }
+  /** A PHP script that switches the services of moved servers in Paymenter to Berth */
+  'imports.script-paymenter': {
+    path: { id: string }
+    result: Response
+  }
+  /** A PHP script that switches the services of moved servers in WHMCS to Berth */
+  'imports.script-whmcs': {
+    path: { id: string }
+    result: Response
+  }
   /** One server of an import: what it becomes, or why it stays */
   'imports.server': {
     path: { id: string }
@@ -7165,6 +7325,30 @@ export interface Operations {
     }
     result: Import
   }
+  /** Change what owners are told, and whether they are told at all */
+  'imports.set-messages': {
+    path: { id: string }
+    body: {
+      /** Owners are told by mail. Off: nobody is. */
+      emailsOwners: boolean
+      before?: {
+        isOn?: boolean
+        subject?: OneLineOfVisibleText1To150
+        text?: string
+      }
+      during?: {
+        isOn?: boolean
+        subject?: OneLineOfVisibleText1To150
+        text?: string
+      }
+      after?: {
+        isOn?: boolean
+        subject?: OneLineOfVisibleText1To150
+        text?: string
+      }
+    }
+    result: ImportMessages
+  }
   /** Move the servers that are ready: each is stopped at its source once, and started here */
   'imports.start': {
     path: { id: string }
@@ -7183,7 +7367,7 @@ export interface Operations {
       } | null
       /** short_stop: copied while it runs, and what has changed once it is off. plain: copied while it is off. */
       method?: "short_stop" | "plain"
-      /** Owners are mailed the new addresses of their servers. Usually false. */
+      /** Owners are told by mail, as the messages of the import say. Usually as it is set there. */
       emailsOwners?: boolean
     }
     result: Import
@@ -9795,6 +9979,7 @@ export type ListId =
   | 'imports.owners'
   | 'imports.packages'
   | 'imports.ranges'
+  | 'imports.report'
   | 'imports.servers'
   | 'imports.verified'
   | 'isos.list'
@@ -10004,6 +10189,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'import-servers.roll-back-preview': ['GET', '/admin/migration-servers/{id}/roll-back', false],
   'imports.access': ['GET', '/admin/migrations/{id}/access', false],
   'imports.add-keys': ['POST', '/admin/migrations/{id}/actions/add-keys', false],
+  'imports.announce': ['POST', '/admin/migrations/{id}/messages/actions/announce', false],
   'imports.apply-to-hypervisors': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-hypervisors', false],
   'imports.apply-to-owners': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-owners', false],
   'imports.apply-to-packages': ['POST', '/admin/migrations/{id}/mapping/actions/apply-to-packages', false],
@@ -10022,17 +10208,20 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.dry-run': ['POST', '/admin/migrations/{id}/actions/dry-run', false],
   'imports.export-dry-run': ['GET', '/admin/migrations/{id}/dry-run.csv', false],
   'imports.export-mapping': ['GET', '/admin/migrations/{id}/mapping.csv', false],
+  'imports.export-report': ['GET', '/admin/migrations/{id}/report.csv', false],
   'imports.finish': ['POST', '/admin/migrations/{id}/actions/finish', false],
   'imports.finish-preview': ['GET', '/admin/migrations/{id}/finish', false],
   'imports.fleet': ['GET', '/admin/migrations/{id}/fleet', false],
   'imports.get': ['GET', '/admin/migrations/{id}', false],
   'imports.get-dry-run': ['GET', '/admin/migrations/{id}/dry-run', false],
   'imports.hypervisors': ['GET', '/admin/migrations/{id}/mapping/hypervisors', false],
+  'imports.invite-owners': ['POST', '/admin/migrations/{id}/actions/invite-owners', false],
   'imports.leave-out': ['POST', '/admin/migrations/{id}/mapping/actions/leave-out', false],
   'imports.list': ['GET', '/admin/migrations', false],
   'imports.list-moves': ['GET', '/admin/migrations/{id}/moves', false],
   'imports.log': ['GET', '/admin/migrations/{id}/log', false],
   'imports.mapping': ['GET', '/admin/migrations/{id}/mapping', false],
+  'imports.messages': ['GET', '/admin/migrations/{id}/messages', false],
   'imports.owners': ['GET', '/admin/migrations/{id}/mapping/owners', false],
   'imports.packages': ['GET', '/admin/migrations/{id}/mapping/packages', false],
   'imports.panels': ['GET', '/admin/migration-panels', false],
@@ -10040,9 +10229,15 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.plan': ['GET', '/admin/migrations/{id}/plan', false],
   'imports.progress': ['GET', '/admin/migrations/{id}/progress', false],
   'imports.ranges': ['GET', '/admin/migrations/{id}/mapping/ranges', false],
+  'imports.report': ['GET', '/admin/migrations/{id}/report', false],
+  'imports.script-blesta': ['GET', '/admin/migrations/{id}/report/scripts/blesta', false],
+  'imports.script-fossbilling': ['GET', '/admin/migrations/{id}/report/scripts/fossbilling', false],
+  'imports.script-paymenter': ['GET', '/admin/migrations/{id}/report/scripts/paymenter', false],
+  'imports.script-whmcs': ['GET', '/admin/migrations/{id}/report/scripts/whmcs', false],
   'imports.server': ['GET', '/admin/migration-servers/{id}', false],
   'imports.servers': ['GET', '/admin/migrations/{id}/servers', false],
   'imports.set-credentials': ['POST', '/admin/migrations/{id}/actions/set-credentials', false],
+  'imports.set-messages': ['PATCH', '/admin/migrations/{id}/messages', false],
   'imports.start': ['POST', '/admin/migrations/{id}/actions/start', false],
   'imports.stop-after': ['POST', '/admin/migrations/{id}/actions/stop-after', false],
   'imports.trust': ['POST', '/admin/migrations/{id}/actions/trust', false],

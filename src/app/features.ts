@@ -204,7 +204,9 @@ import { fleetFeature } from '../imports/fleet/feature.ts'
 import { importRecordsFeature } from '../imports/import-records/feature.ts'
 import { importsFeature } from '../imports/imports/feature.ts'
 import { mappingFeature } from '../imports/mapping/feature.ts'
+import { importMessagesFeature } from '../imports/messages/feature.ts'
 import { migrateFeature } from '../imports/migrate/feature.ts'
+import { importReportFeature } from '../imports/report/feature.ts'
 import { rollBackFeature } from '../imports/roll-back/feature.ts'
 import { sourceAccessFeature } from '../imports/source-access/feature.ts'
 import { sourceRemovalFeature } from '../imports/source-removal/feature.ts'
@@ -397,6 +399,8 @@ export const features: readonly Feature[] = [
   finishFeature,
   cleanUpFeature,
   fleetFeature,
+  importReportFeature,
+  importMessagesFeature,
   controllerBackupsFeature,
   replicaFeature,
 ]

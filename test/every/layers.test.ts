@@ -6,7 +6,7 @@ import { circles, edgesBetween, featureCircles } from '../lint/feature-circles.t
 /** Where each file imports from; `types`: only for types, of which nothing is left at run time. */
 type Import = { from: string; to: string; types: boolean; names: string }
 const sources = new Map<string, string>()
-for (const path of new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx,sh,asc}').scanSync('.'))
+for (const path of new Bun.Glob('{src,agent,backup-server,host,views}/**/*.{ts,tsx,sh,asc,php}').scanSync('.'))
   sources.set(path, await Bun.file(path).text())
 const imports: Import[] = [...sources].flatMap(([from, text]) =>
   [...text.matchAll(/^(?:import|export) (type )?([^'"]*?) ?from '(\.[^']+)'/gm)].map(([, type, names = '', to]) => ({

@@ -70,15 +70,36 @@ async function inLinux(host: Host, input: Input): Promise<void> {
   if (!DEVICE.test(name)) throw new Error('its interface has no usable name')
   const gateways = input.gateways.map(({ version, via, isOnLink }) => `${version},${via},${isOnLink ? 1 : 0}`)
   const lists = [input.addresses, gateways, input.resolvers, input.leave].map((list) => list.join(' '))
-  const ran = await host.guestAgent.exec(input.workload, ['sh', '-s', '--', name, input.mac, ...lists], {
-    stdin: READDRESS,
-    limitSeconds: SCRIPT_SECONDS,
-  })
+  const ran = await host.guestAgent
+    .exec(input.workload, ['sh', '-s', '--', name, input.mac, ...lists], {
+      stdin: READDRESS,
+      limitSeconds: SCRIPT_SECONDS,
+    })
+    .catch((error: unknown) => {
+      // Red Hat's systems let their agent run no programs.
+      if (error instanceof Failure && error.code === 'guest_frozen') {
+        say('warning', 'Its guest agent may not run programs. Run these lines inside, as root, such as in the console:')
+        for (const line of linesByHand(name, input)) say('warning', line)
+      }
+      throw error
+    })
   const said = ran.output.trim().split('\n').at(-1) ?? ''
   const by = keepers.find((keeper) => said === `by=${keeper}`)
   if (ran.code !== 0 || !by) throw new Error(`its script ended with ${ran.code}: ${printable(said).slice(0, 200)}`)
   if (by === 'until_boot') say('warning', 'Nobody is known who keeps its addresses: it has them until its next boot.')
   else say('info', `${keeperNames[by]} keeps its addresses.`)
+}
+/** The lines for a person inside a system with NetworkManager. */
+function linesByHand(device: string, { addresses, gateways, resolvers }: Input): string[] {
+  const connection = `"$(nmcli -g GENERAL.CONNECTION device show ${device})"`
+  const settings = ([4, 6] as const).flatMap((version) => {
+    const of = (list: readonly string[]) => list.filter((one) => one.includes(':') === (version === 6)).join(',')
+    const via = gateways.find((one) => one.version === version)?.via ?? ''
+    const method = of(addresses) ? 'manual' : version === 4 ? 'disabled' : 'link-local'
+    const set = { method, addresses: of(addresses), gateway: via, dns: of(resolvers) }
+    return Object.entries(set).map(([name, value]) => `ipv${version}.${name} '${value}'`)
+  })
+  return [`nmcli connection modify ${connection} ${settings.join(' ')}`, `nmcli connection up ${connection}`]
 }
 const keeperNames: Record<Exclude<Keeper, 'until_boot'>, string> = {
   network_manager: 'NetworkManager',

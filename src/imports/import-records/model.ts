@@ -163,7 +163,7 @@ export const importResponse = namedSchema('Import', {
   startedAt: nullable(time),
   endedAt: nullable(time),
   limits: limitsResponse,
-  emailsOwners: described(t.Boolean(), 'Owners are mailed the new addresses of their servers.'),
+  emailsOwners: described(t.Boolean(), 'Owners are told by mail, as the messages of the import say.'),
   pausedAt: described(nullable(time), 'No further server begins; those at work come to their end.'),
   stopsAfter: described(nullable(time), 'Servers that had not begun by then stay at the source.'),
   migratedAt: described(nullable(time), 'When the last of its servers came to an end.'),

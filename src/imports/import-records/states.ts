@@ -86,6 +86,18 @@ const rows = {
     verifying: 'allowed',
     ...ended,
   },
+  // Invitations go out after its end, too.
+  tell: {
+    draft: 'import_not_discovered',
+    discovering: 'import_busy',
+    mapping: 'allowed',
+    checking: 'allowed',
+    ready: 'allowed',
+    migrating: 'allowed',
+    verifying: 'allowed',
+    finished: 'allowed',
+    cancelled: 'import_ended',
+  },
   // Asked per node, once an import is finished.
   'remove-source': {
     ...before('import_not_moved'),

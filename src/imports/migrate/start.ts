@@ -19,6 +19,7 @@ import { insertMove } from '../import-records/moves/queries.ts'
 import { changeImport, importById, noteIn } from '../import-records/queries.ts'
 import { mustAllow, titleOf } from '../import-records/states.ts'
 import { compare } from '../mapping/compare.ts'
+import { tellAtStart } from '../messages/tell.ts'
 import { limitFields, limitsWith } from './limit-fields.ts'
 import { holdAtSource } from './plan/holds.ts'
 
@@ -33,7 +34,7 @@ export const startImport = operation({
   body: fields({
     ...limitFields,
     emailsOwners: t.Optional(
-      described(t.Boolean(), 'Owners are mailed the new addresses of their servers. Usually false.'),
+      described(t.Boolean(), 'Owners are told by mail, as the messages of the import say. Usually as it is set there.'),
     ),
   }),
   response: importResponse,
@@ -68,10 +69,11 @@ export const startImport = operation({
     if (!n) throw new ApiError('import_not_checked', `No server of ${titleOf(target)} is ready. Run the dry run again.`)
     const now = clock()
     changeImport(tx, target.id, {
-      ...{ status: 'migrating', startedAt: now, limits, emailsOwners: body.emailsOwners ?? false },
+      ...{ status: 'migrating', startedAt: now, limits, emailsOwners: body.emailsOwners ?? target.emailsOwners },
       ...{ pausedAt: null, stopsAfter: null, migratedAt: null },
     })
     noteIn(tx, target.id, now, 'info', `${count(n, 'server')} will move.`)
+    tellAtStart(tx, call, importById(tx, target.id)!)
     return showImport(call, importById(tx, target.id)!)
   },
 })

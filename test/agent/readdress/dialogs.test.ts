@@ -157,6 +157,31 @@ test('a script that fails, or an interface with a name that Linux does not give,
   expect(hostile.started).toEqual([])
 })
 
+test('a guest whose agent may not run programs says so, with the lines to run by hand', async () => {
+  const { host, virsh, started } = guestThat(linux)
+  const blocked: Virsh = async (line, seconds) =>
+    line.includes('"guest-exec"')
+      ? {
+          out: '',
+          err:
+            "error: internal error: unable to execute QEMU agent command 'guest-exec': " +
+            'Command guest-exec has been disabled: the command is not allowed',
+        }
+      : virsh(line, seconds)
+  expect(await ask({ ...host, guestAgent: new LibvirtGuestAgent(blocked) } as Host)).toEqual({
+    ...{ guest: 'refused', os: 'linux' },
+  })
+  expect(started).toEqual([])
+  const connection = '"$(nmcli -g GENERAL.CONNECTION device show eth0)"'
+  expect(lines.slice(0, 3)).toEqual([
+    'warning: Its guest agent may not run programs. Run these lines inside, as root, such as in the console:',
+    `warning: nmcli connection modify ${connection} ipv4.method 'manual' ipv4.addresses '${NEW}/24' ` +
+      "ipv4.gateway '198.51.100.1' ipv4.dns '192.0.2.53' ipv6.method 'manual' ipv6.addresses '2001:db8:2::2/64' " +
+      "ipv6.gateway 'fe80::1' ipv6.dns ''",
+    `warning: nmcli connection up ${connection}`,
+  ])
+})
+
 test('a server that is off is not asked, and one without a guest agent is silent', async () => {
   expect(await ask(guestThat(linux, 'stopped').host)).toEqual({ guest: 'off', os: null })
   const { host } = guestThat(linux)

@@ -6,11 +6,13 @@ import { webhookById } from '../../../src/billing/webhooks/queries.ts'
 import { instanceById } from '../../../src/compute/gpu-instances/model.ts'
 import { tellIdleStop } from '../../../src/compute/gpu-instances/use/notices.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
+import { tellAfter } from '../../../src/imports/messages/tell.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { putSetting, removeSetting } from '../../../src/kernel/db/queries.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { addMigrated } from '../../imports/report/moved.ts'
 import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
@@ -155,6 +157,20 @@ const ways: Record<string, Way> = {
     await p.settle()
     besides += 64
     return [`${hostname} is in Beside ${hostname} and has new addresses`, `/servers/${id}`]
+  },
+  async server_imported() {
+    // One that a notice before this was about.
+    const { id, hostname } = p.db.$client
+      .query<{ id: string; hostname: string }, [string]>(
+        `SELECT w.id, w.name AS hostname FROM workloads w JOIN servers s ON s.id = w.id
+         WHERE w.owner_id = ? AND w.lifecycle = 'active' LIMIT 1`,
+      )
+      .get(cal.id)!
+    const migrated = addMigrated(p, [{ sourceId: '1', hostname, address: '203.0.113.22', workloadId: id }])
+    await p.admin('PATCH', `/admin/migrations/${migrated.id}/messages`, { emailsOwners: true })
+    const moved = { importServerId: migrated.ids['1']!, workloadId: id }
+    write(p.db, (tx) => tellAfter(tx, p.controller.app, moved))
+    return [`${hostname} has moved`, `/servers/${id}`]
   },
   async server_terminated() {
     const { id, hostname } = await order()

@@ -26,3 +26,18 @@ test('A server is shut down at its source once, and started here with its MAC an
     ['server.provisioned', true],
   ])
 })
+
+test('Owners who are told hear when a server begins to move, and its addresses when it has moved', async () => {
+  using p = await ready()
+  await p.admin('PATCH', `/admin/migrations/${p.id}/messages`, { emailsOwners: true, before: { isOn: true } })
+  await start(p)
+  await moveAll(p)
+  const subjects = p.mailed().map(({ subject }) => subject)
+  expect(subjects.filter((one) => one.startsWith('We are about to move'))).toHaveLength(1)
+  expect(subjects.filter((one) => one.endsWith('has moved')).toSorted()).toEqual([
+    'server1.source.test has moved',
+    'server2.source.test has moved',
+  ])
+  // New accounts are invited by a person.
+  expect(subjects).not.toContain('Your account is ready')
+})

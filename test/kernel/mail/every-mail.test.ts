@@ -6,10 +6,12 @@ import { webhookById } from '../../../src/billing/webhooks/queries.ts'
 import { instanceById } from '../../../src/compute/gpu-instances/model.ts'
 import { tellIdleStop } from '../../../src/compute/gpu-instances/use/notices.ts'
 import { mailResetLinks } from '../../../src/identity/auth/sign-in/password-links.ts'
+import { tellAfter } from '../../../src/imports/messages/tell.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { addMigrated } from '../../imports/report/moved.ts'
 import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { withApp } from '../../support/second-factor.ts'
@@ -97,6 +99,22 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await p.settle()
     const leadsTo = new RegExp(`^/servers/${body.serverId}$`)
     return ['readdressed is in Beside and has new addresses', addressOf(p.customer.id), leadsTo]
+  },
+  'src/imports/messages/tell.ts before': async () => {
+    const { id } = addMigrated(p, [{ sourceId: '1', hostname: 'announced1', address: '203.0.113.21', ready: true }])
+    p.db.$client.run("UPDATE import_owners SET choice = 'create' WHERE import_id = ?", [id])
+    await must(p.owner, 'POST', `/admin/migrations/${id}/messages/actions/announce`)
+    return ['We are about to move announced1', 'old@panel.test']
+  },
+  'src/imports/messages/tell.ts after': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'imported1' })
+    await p.settle()
+    const there = { sourceId: '2', hostname: 'imported1', address: '203.0.113.22', workloadId: body.serverId }
+    const { id, ids } = addMigrated(p, [there])
+    await must(p.owner, 'PATCH', `/admin/migrations/${id}/messages`, { emailsOwners: true })
+    const moved = { importServerId: ids['2']!, workloadId: body.serverId }
+    write(p.db, (tx) => tellAfter(tx, p.controller.app, moved))
+    return ['imported1 has moved', addressOf(p.customer.id), new RegExp(`^/servers/${body.serverId}$`)]
   },
   'src/compute/backups/notices.ts': async () => {
     const target = { name: 'full', address: 'https://full.example/web/', login: 'node1', secret: 'hidden-1' }

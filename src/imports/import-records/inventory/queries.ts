@@ -357,6 +357,21 @@ export const pageOfServers = <Shown>(
     show,
   })
 
+/** A page of the servers in these states. */
+export const pageOfServersIn = <Shown>(
+  call: ReadContext,
+  importId: string,
+  states: readonly ImportServerState[],
+  show: (row: ImportServer) => Shown,
+): Page<Shown> =>
+  newest({
+    call,
+    name: `report of ${importId}`,
+    table: importServers,
+    where: and(eq(importServers.importId, importId), inArray(importServers.state, [...states]))!,
+    show,
+  })
+
 /** Servers behind this id that a filter selects, in the order of their ids. */
 export const serversBySlice = (
   tx: Db,
