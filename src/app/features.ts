@@ -93,6 +93,7 @@ import { teamPage } from '../../views/identity/team/list.tsx'
 import { tokensPage } from '../../views/identity/tokens/list.tsx'
 import { importAccessPage } from '../../views/imports/dry-run/access.tsx'
 import { dryRunPage } from '../../views/imports/dry-run/show.tsx'
+import { finishPage } from '../../views/imports/finish/show.tsx'
 import { changesPage } from '../../views/imports/imports/changes.tsx'
 import { importsPage } from '../../views/imports/imports/list.tsx'
 import { importLogPage } from '../../views/imports/imports/log.tsx'
@@ -107,7 +108,9 @@ import { importRangesPage } from '../../views/imports/mapping/ranges.tsx'
 import { importServersPage } from '../../views/imports/mapping/servers.tsx'
 import { importServerPage } from '../../views/imports/mapping/show-server.tsx'
 import { migratePage } from '../../views/imports/migrate/show.tsx'
+import { rollBackPage } from '../../views/imports/roll-back/show.tsx'
 import { cleanUpPage } from '../../views/imports/source-removal/clean-up.tsx'
+import { verifyPage } from '../../views/imports/verify/show.tsx'
 import { firewallsPage } from '../../views/network/firewalls/list.tsx'
 import { floatingIpsPages } from '../../views/network/floating-ips/list.tsx'
 import { poolsPage } from '../../views/network/ip-pools/list.tsx'
@@ -394,9 +397,9 @@ export const features: readonly Feature[] = [
   { ...dryRunFeature, pages: [dryRunPage] },
   { ...migrateFeature, pages: [migratePage] },
   { ...sourceRemovalFeature, pages: [cleanUpPage] },
-  verifyFeature,
-  rollBackFeature,
-  finishFeature,
+  { ...verifyFeature, pages: [verifyPage] },
+  { ...rollBackFeature, pages: [rollBackPage] },
+  { ...finishFeature, pages: [finishPage] },
   cleanUpFeature,
   fleetFeature,
   importReportFeature,

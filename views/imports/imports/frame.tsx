@@ -98,7 +98,7 @@ function MappingFile({ of: { id } }: { of: Import }) {
   ) : null
 }
 
-export type StepName = 'connect' | 'discover' | 'decide' | 'dry-run' | 'migrate' | 'clean-up'
+export type StepName = 'connect' | 'discover' | 'decide' | 'dry-run' | 'migrate' | 'verify' | 'finish' | 'clean-up'
 type Step = {
   name: StepName
   title: string
@@ -161,7 +161,7 @@ export const toMoveOf = ({ servers: s }: Pick<Import, 'servers'>) =>
   s['ready']! + s['moving']! + s['moved']! + s['failed']! + s['rolled_back']!
 
 function stepsOfMoving(of: Import): Step[] {
-  const { status, startedAt, servers } = of
+  const { status, startedAt, servers, endedAt } = of
   const isOver = status === 'finished'
   const moved = servers['moved']!
   const all = toMoveOf(of)
@@ -175,6 +175,12 @@ function stepsOfMoving(of: Import): Step[] {
         words: `${moved.toLocaleString('en')}${movedWords} moved`,
       }),
     },
+    {
+      name: 'verify',
+      title: 'Verify',
+      ...(isOver ? { look: 'done' } : status === 'verifying' && { look: 'run', words: 'under way' }),
+    },
+    { name: 'finish', title: 'Finish', ...(isOver && { look: 'done', words: endedAt && <Time iso={endedAt} /> }) },
     { name: 'clean-up', title: 'Clean up' },
   ]
 }

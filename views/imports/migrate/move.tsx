@@ -47,6 +47,12 @@ export const MoveActions = ({ of, move }: { of: Import; move: Move }) => (
     )}
     <Retry of={of} move={move} />
     <CancelMove of={of} move={move} />
+    {move.state === 'moved' && of.actions.includes('roll-back') && (
+      <Link class="btn" to="/admin/import-servers/{id}/roll-back" params={{ id: move.serverId }}>
+        <Icon name="restart" />
+        Roll back
+      </Link>
+    )}
   </>
 )
 

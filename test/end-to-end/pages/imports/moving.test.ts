@@ -6,6 +6,7 @@ import { hypervisor, owner, server } from '../../../imports/panel-in-memory.ts'
 import { launch, open } from '../../../support/browser.ts'
 import { pagesFor } from '../../../support/world/pages.ts'
 import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { mustBePictured } from './in-document.ts'
 
 let p: Ready
 let browser: Browser
@@ -108,6 +109,8 @@ test('all servers come to an end, and some of them fail', async () => {
   expect([failed?.whereItRuns, moved?.whereItRuns]).toEqual(['source', 'here'])
 }, 60_000)
 seen(() => at('/migrate'), 'import-migrated')
+test('imports-migrate.png is a picture of the page, and the document shows it', () =>
+  mustBePictured({ p, browser }, 'imports-migrate', at('/migrate')))
 seen(() => pageOf(failed), 'import-server-failed')
 seen(() => pageOf(moved), 'import-server-moved')
 

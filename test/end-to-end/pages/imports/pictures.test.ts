@@ -1,15 +1,10 @@
-// The pictures in docs/imports.md. `GOLDEN=write` takes them anew; without it, the pages must still be ones that can be
-// taken, without complaints of the browser.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+// The pictures in docs/imports.md of what is decided.
+import { afterAll, beforeAll, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { richImport } from '../../../imports/rich.ts'
 import { begin, discovered } from '../../../imports/world.ts'
-import { artefacts, launch, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-
-const docs = new URL('../../../../docs/', import.meta.url).pathname
-const screen = { width: 1180, height: 760, scheme: 'light' } as const
+import { launch } from '../../../support/browser.ts'
+import { mustBePictured } from './in-document.ts'
 
 let p: Awaited<ReturnType<typeof richImport>>
 let browser: Browser
@@ -26,30 +21,10 @@ afterAll(async () => {
   p?.close()
 })
 
-/** Width and height of a PNG, from its header. */
-const sizeOf = (file: string) => {
-  const header = readFileSync(file)
-  return { width: header.readUInt32BE(16), height: header.readUInt32BE(20) }
-}
-
 for (const [name, path] of [
   ['imports', () => `/admin/imports/${p.id}`],
   ['imports-owners', () => `/admin/imports/${p.id}/owners`],
   ['imports-certificate', () => `/admin/imports/${untrusted}`],
 ] as const)
-  test(`${name}.png is a picture of the page, and the document shows it`, async () => {
-    const staff = pagesFor(p, p.owner)
-    const { page, complaints } = await open(browser, screen, staff.url.origin)
-    try {
-      await page.goto(path())
-      await page.getByRole('heading').first().waitFor()
-      const taken = `${artefacts}/docs-${name}.png`
-      await page.screenshot({ path: taken })
-      if (process.env['GOLDEN'] === 'write') await page.screenshot({ path: `${docs}${name}.png` })
-      expect(complaints).toEqual([])
-      expect(sizeOf(`${docs}${name}.png`)).toEqual(sizeOf(taken))
-      expect(readFileSync(`${docs}imports.md`, 'utf8')).toContain(`(${name}.png)`)
-    } finally {
-      await staff.stop(true)
-    }
-  })
+  test(`${name}.png is a picture of the page, and the document shows it`, () =>
+    mustBePictured({ p, browser }, name, path()))
