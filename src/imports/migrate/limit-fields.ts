@@ -6,7 +6,7 @@ import { timeZoneFrom } from '../../kernel/time-zones.ts'
 import { type ImportLimits, moveMethods } from '../import-records/model.ts'
 
 const MOST_AT_ONCE = 16
-const hourOfDay = t.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', title: 'a time such as 22:00' })
+const hourOfDay = t.String({ maxLength: 5, pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', title: 'a time such as 22:00' })
 const atOnce = t.Integer({ minimum: 1, maximum: MOST_AT_ONCE })
 export const limitFields = {
   perHypervisor: t.Optional(described(atOnce, 'Servers that leave one hypervisor at once. Usually 2.')),
