@@ -5,7 +5,7 @@ import { startDestroying } from '../../compute/brake/brake.ts'
 import { diskJob } from '../../compute/server-records/disk-lock.ts'
 import { load } from '../../compute/server-records/model.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
-import { described, fields, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { described, fields, line, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { settingValue } from '../../kernel/setting.ts'
 import { addressesOf, isOwn } from '../../network/ip-pools/allocate.ts'
@@ -77,7 +77,7 @@ export const rollBack = operation({
   access: importAccess,
   requiresRecentAuth: true,
   on: importServer,
-  body: fields({ hostname: described(t.String({ minLength: 1, maxLength: 300 }), 'Its name, as it is shown.') }),
+  body: fields({ hostname: described(line(300), 'Its name, as it is shown.') }),
   response: namedSchema('ImportRollingBack', { jobId: t.String() }),
   status: 202,
   refuses: ['import_server_not_moved', 'import_not_migrating', 'import_ended', 'roll_back_not_possible', 'server_busy'],
