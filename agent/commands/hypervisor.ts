@@ -2,7 +2,7 @@ import { say } from '../controller-link/job-log.ts'
 import type { ExtraDisk } from '../drivers/hypervisor/hypervisor.ts'
 import { Failure } from '../failure.ts'
 import type { Handlers, Host } from '../host/host.ts'
-import { limitVm, startVm } from '../host/start-vm.ts'
+import { limitVm, startWanted } from '../host/start-vm.ts'
 import type { hypervisorCommands } from '../protocol/commands/hypervisor.ts'
 import { type Output, serialOf, type Vm, type Volume } from '../protocol/wire.ts'
 import { drills } from './vms/drill.ts'
@@ -46,11 +46,7 @@ export const hypervisor = {
   'vm.look': async ({ workload }, { hypervisor }) => ({ power: await hypervisor.power(workload) }),
 
   async 'vm.start'({ workload }, host) {
-    if (!host.state.hasPortRules(workload))
-      throw new Failure('no_port_rules', `${workload} has no firewall rules on this node yet, so it is not started`)
-    await startVm(host, workload)
-    // Last, so that a start that failed is not repeated at every boot. After a crash before it the command runs again.
-    host.state.wantRunning(workload)
+    await startWanted(host, workload)
     return {}
   },
 

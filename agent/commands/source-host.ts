@@ -1,5 +1,6 @@
 import { Failure } from '../failure.ts'
 import type { Handlers } from '../host/host.ts'
+import { startWanted } from '../host/start-vm.ts'
 import type { sourceHostCommands } from '../protocol/commands/source-host.ts'
 import { sourcePasswordPurpose } from '../protocol/values/source-hosts.ts'
 import { MOST_FRAME_BYTES } from '../protocol/wire.ts'
@@ -40,6 +41,17 @@ export const sourceHost = {
 
   async 'source-host.start'({ definition, ...of }, { sourceServers }) {
     await sourceServers.start(of, definition)
+    return {}
+  },
+
+  async 'source-host.start-here'({ workload, host: source, domain }, host) {
+    if ((await host.hypervisor.power(workload)) !== 'running') {
+      const { servers } = await host.sourceHosts.servers(source, [{ domain }])
+      const state = servers[0]?.state
+      if (state !== 'off' && state !== 'absent')
+        throw new Failure('source_started', `${domain} is ${state} at ${source.address}`)
+    }
+    await startWanted(host, workload)
     return {}
   },
 

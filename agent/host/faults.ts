@@ -179,6 +179,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'source-host.save': { hostKey: null, state: 'running', isPersistent: true, definition: '<domain/>' },
   'source-host.stop': { wasRunning: true },
   'source-host.start': {},
+  'source-host.start-here': {},
   'source-host.copy': { totalBytes: 0, copiedBytes: 0, blocks: 0, changedBlocks: 0, ms: 0 },
   'source-host.limit': {},
   'source-host.discard': {},

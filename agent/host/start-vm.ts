@@ -4,10 +4,10 @@ import type { Port } from '../state.ts'
 import type { Host } from './host.ts'
 
 /**
- * Loads the rules, starts the vm and limits it. Used by `vm.start` and after a boot of the host. Throws `pool_silent`
- * where a disk is in a pool that hangs: the hypervisor would hang with it. Throws `not_owned` for a vm that a transfer
- * has given, or not given yet, to this node, and `disk_in_use` while another host has a disk of it open: two nodes
- * never run it.
+ * Loads the rules, starts the vm and limits it. Used by `startWanted` and after a boot of the host. Throws
+ * `pool_silent` where a disk is in a pool that hangs: the hypervisor would hang with it. Throws `not_owned` for a vm
+ * that a transfer has given, or not given yet, to this node, and `disk_in_use` while another host has a disk of it
+ * open: two nodes never run it.
  */
 export async function startVm(host: Host, workload: string) {
   if (host.state.isElsewhere(workload))
@@ -23,6 +23,15 @@ export async function startVm(host: Host, workload: string) {
     if (cpuPercent !== null) await limitOrWarn(() => host.hypervisor.limitCpu(workload, cpuPercent))
   }
   await announceFloating(host, workload, host.state.floating(workload))
+}
+
+/** Starts the vm, now and after reboots of the host. Throws `no_port_rules`, and as `startVm`. */
+export async function startWanted(host: Host, workload: string) {
+  if (!host.state.hasPortRules(workload))
+    throw new Failure('no_port_rules', `${workload} has no firewall rules on this node yet, so it is not started`)
+  await startVm(host, workload)
+  // Last, so that a start that failed is not repeated at every boot. After a crash before it the command runs again.
+  host.state.wantRunning(workload)
 }
 
 const LOOK_AGAIN_MS = 2000

@@ -21,6 +21,19 @@ export const definesVm = [
   'pool_silent',
 ] as const
 
+/** Of a vm that is started. */
+export const startsVm = [
+  ...loadsRules,
+  'no_port_rules',
+  'no_vm',
+  'no_pool',
+  'pool_silent',
+  'no_virtualisation',
+  'not_owned',
+  'disk_in_use',
+  'hypervisor_silent',
+] as const
+
 export const hypervisorCommands = {
   /** Creates the definition or replaces it for the next start; a running vm is not touched. */
   'vm.define': act({ input: Vm, output: nothing, failures: definesVm }),
@@ -58,17 +71,7 @@ export const hypervisorCommands = {
   'vm.start': act({
     input: t.Object({ workload: workloadId }),
     output: nothing,
-    failures: [
-      ...loadsRules,
-      'no_port_rules',
-      'no_vm',
-      'no_pool',
-      'pool_silent',
-      'no_virtualisation',
-      'not_owned',
-      'disk_in_use',
-      'hypervisor_silent',
-    ],
+    failures: startsVm,
   }),
   /**
    * Asks the guest to shut down, waits up to `graceSeconds`, then switches the vm off; 0: at once. The definition

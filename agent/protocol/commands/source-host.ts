@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { line } from '../bounds.ts'
+import { line, workloadId } from '../bounds.ts'
 import { Volume } from '../values/disks.ts'
 import { encryptedPassword } from '../values/guests.ts'
 import {
@@ -17,6 +17,7 @@ import {
 } from '../values/source-hosts.ts'
 import { maxMbps, sshHostKey, sshPublicKey } from '../values/transfers.ts'
 import { act, look } from './declare.ts'
+import { startsVm } from './hypervisor.ts'
 import { findsDisk, makesDisk } from './storage.ts'
 
 /**
@@ -143,6 +144,15 @@ export const sourceHostCommands = {
     input: t.Object({ ...ofDomain, definition: keptDefinition }),
     output: nothing,
     failures: [...asksLibvirt, 'source_not_started'],
+  }),
+  /**
+   * Starts the vm as `vm.start` does, after a last look at its source: a command may arrive long after it was sent. One
+   * that runs here by now is left alone. `source_started`: the domain is not off there, and nothing was done.
+   */
+  'source-host.start-here': act({
+    input: t.Object({ workload: workloadId, host: SourceHost, domain: domainName }),
+    output: nothing,
+    failures: [...startsVm, ...asksLibvirt, 'source_started'],
   }),
   /**
    * Brings the disk of a domain here. With `running` the server may run: its bytes are copied, and are no volume yet.

@@ -60,7 +60,11 @@ export function connectNodes(base: Base, app: () => AppContext, pauseMs?: (tries
 }
 
 /** The commands after which a workload runs. */
-const starting: ReadonlySet<CommandName> = new Set<CommandName>(['vm.start', 'container.start'])
+const starting: ReadonlySet<CommandName> = new Set<CommandName>([
+  'vm.start',
+  'container.start',
+  'source-host.start-here',
+])
 
 /** The nodes as jobs command them: nothing is started while another node runs it. */
 function startingOnce(hub: Hub, { elsewhere }: Reports, nameOf: (nodeId: string) => string | undefined): Nodes {

@@ -1,5 +1,6 @@
 // Servers are copied from their hypervisors to nodes, with everything that is decided about them.
 import { expect, test } from 'bun:test'
+import type { SourceHost } from '../../../agent/protocol/values/source-hosts.ts'
 import { eventsOf, KVM_1, moveAll, moves, onNodes, ready, start } from './world.ts'
 
 test('A server is shut down at its source once, and started here with its MAC and its address', async () => {
@@ -40,4 +41,26 @@ test('Owners who are told hear when a server begins to move, and its addresses w
   ])
   // New accounts are invited by a person.
   expect(subjects).not.toContain('Your account is ready')
+})
+
+test('A start that comes late finds that its own panel has started it, and starts it not', async () => {
+  using p = await ready()
+  const { hub } = p.controller
+  const send = hub.send
+  const late: string[] = []
+  hub.send = async (key, command) => {
+    if (command.name === 'source-host.start-here' && late.length === 0) {
+      const { host, domain } = command.input as { host: SourceHost; domain: string }
+      late.push(domain)
+      p.sources.moving.startsThere({ host, domain })
+    }
+    return send(key, command)
+  }
+  await start(p)
+  await moveAll(p)
+  const all = await moves(p)
+  const [first] = all.filter(({ state }) => state === 'failed')
+  expect(first).toMatchObject({ whereItRuns: 'source', failure: { code: 'source_started' } })
+  expect(all.map(({ state }) => state).toSorted()).toEqual(['failed', 'moved'])
+  expect(await onNodes(p)).toEqual({ running: 1, vms: 1, volumes: 1 })
 })

@@ -125,9 +125,15 @@ export const define = {
 }
 /** It is started where it ran; one that is suspended stays off. */
 const runsHere = ({ input, out }: In & Kept) => out.keep.wasRunning && !input.isSuspended
+/** The command may arrive late, and another panel may start it meanwhile: its node looks once more at its source. */
 export const start = {
-  do: (job: In & Kept) =>
-    runsHere(job) ? nodeCommand(job.input.nodeId, 'vm.start', { workload: job.input.serverId }) : undefined,
+  do: (job: In & Kept) => {
+    if (!runsHere(job)) return
+    const { nodeId, serverId: workload, host, domain } = job.input
+    return host
+      ? nodeCommand(nodeId, 'source-host.start-here', { workload, host, domain })
+      : nodeCommand(nodeId, 'vm.start', { workload })
+  },
 }
 
 /** The moment before the point of no return: nobody has ended it meanwhile. */
