@@ -61,6 +61,8 @@ export class FakeSourceCopies implements SourceCopies {
     await pool.receive(volume, sizeBytes, async () => {})
     this.#disks.write((await pool.disk(volume)).path, content)
     this.db.run('update source_copies set finished = ? where copy = ?', [JSON.stringify(copied), copy])
+    const of: OfDomain = { host: copying.host, domain: copying.domain }
+    if (moving.startsAfterCopy && this.servers.strikes(of, 'start-after-copy', 1)) this.servers.startsThere(of)
     return copied
   }
 

@@ -1,7 +1,7 @@
 // Servers are copied from their hypervisors to nodes, with everything that is decided about them.
 import { expect, test } from 'bun:test'
 import type { SourceHost } from '../../../agent/protocol/values/source-hosts.ts'
-import { eventsOf, KVM_1, moveAll, moves, onNodes, ready, start } from './world.ts'
+import { eventsOf, KVM_1, move, moveAll, moves, onNodes, ready, start } from './world.ts'
 
 test('A server is shut down at its source once, and started here with its MAC and its address', async () => {
   using p = await ready()
@@ -62,5 +62,15 @@ test('A start that comes late finds that its own panel has started it, and start
   const [first] = all.filter(({ state }) => state === 'failed')
   expect(first).toMatchObject({ whereItRuns: 'source', failure: { code: 'source_started' } })
   expect(all.map(({ state }) => state).toSorted()).toEqual(['failed', 'moved'])
+  expect(await onNodes(p)).toEqual({ running: 1, vms: 1, volumes: 1 })
+})
+
+test('A server that its own panel starts after its copy fails, and runs at its source alone', async () => {
+  using p = await ready({}, { special: { 1: { moving: { startsAfterCopy: true } } } })
+  await start(p)
+  await moveAll(p)
+  const [first, second] = [await move(p, 'server1.source.test'), await move(p, 'server2.source.test')]
+  expect(first).toMatchObject({ state: 'failed', whereItRuns: 'source', failure: { code: 'source_started' } })
+  expect(second).toMatchObject({ state: 'moved', whereItRuns: 'here' })
   expect(await onNodes(p)).toEqual({ running: 1, vms: 1, volumes: 1 })
 })

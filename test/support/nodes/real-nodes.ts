@@ -52,7 +52,8 @@ export class RealNodes {
   private homes = {} as Record<NodeName, string>
   private dirs = {} as Record<NodeName, string>
   private controller!: Bun.Subprocess
-  private key!: Awaited<ReturnType<typeof newKey>>
+  /** Lets the tests into guests. */
+  key!: Awaited<ReturnType<typeof newKey>>
   private orderOf!: (more: object) => object
 
   constructor(

@@ -22,6 +22,7 @@ export type DomainOf = {
   more?: string
   devices?: string
   kind?: string
+  memoryKib?: number
 }
 
 const GUEST_AGENT = "<channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0'/></channel>"
@@ -37,6 +38,7 @@ export function domainXml(domain: DomainOf): string {
     more = '',
     devices = GUEST_AGENT,
     kind = 'qemu',
+    memoryKib = 32 << 10,
   } = domain
   const disks = drives.map(({ path, format = 'raw', device = 'disk', bus = 'virtio', isReadOnly, source }, i) => {
     const target = `${bus === 'virtio' ? 'vd' : bus === 'ide' ? 'hd' : 'sd'}${'abcdefgh'[i]}`
@@ -45,7 +47,7 @@ export function domainXml(domain: DomainOf): string {
       <target dev='${target}' bus='${bus}'/>${isReadOnly ? '<readonly/>' : ''}</disk>`
   })
   return `<domain type='${kind}'><name>${name}</name>${uuid ? `<uuid>${uuid}</uuid>` : ''}
-    <memory unit='KiB'>32768</memory><vcpu>1</vcpu>${os}<features><acpi/></features>${more}
+    <memory unit='KiB'>${memoryKib}</memory><vcpu>1</vcpu>${os}<features><acpi/></features>${more}
     <devices>${disks.join('\n')}
       <interface type='bridge'><mac address='${mac}'/><source bridge='br0'/><model type='virtio'/></interface>
       ${devices}</devices></domain>`

@@ -8,8 +8,6 @@ import { lockOfServer, serverKind } from '../../../compute/server-records/model.
 import { insertServer } from '../../../compute/server-records/queries.ts'
 import { locationById } from '../../../fleet/locations/queries.ts'
 import { capacityRowsIn, nodeById } from '../../../fleet/node-records/queries.ts'
-import { capacityIn } from '../../../fleet/placement/capacity.ts'
-import { poolsOn } from '../../../fleet/storage-pools/queries.ts'
 import { changeWorkload, workloadOfService } from '../../../fleet/workloads/queries.ts'
 import { insertPlaced, reserve } from '../../../fleet/workloads/reserve.ts'
 import { system } from '../../../kernel/api/actor.ts'
@@ -37,6 +35,7 @@ import { copying } from '../job/copying.ts'
 import type { Moving } from '../job/moving.ts'
 import { addressesFor, type GivenAddresses } from './addresses.ts'
 import { freeHeld } from './holds.ts'
+import { ownPlace } from './own-place.ts'
 import { accountFor } from './owner.ts'
 import { packageFor } from './package.ts'
 
@@ -157,7 +156,7 @@ function hold(at: At, held: Holding): string {
   }
   const reserved =
     planned.way === 'adopt'
-      ? insertPlaced(tx, ownPlace(at, place, drive), order, now)
+      ? insertPlaced(tx, ownPlace(tx, { locationId: place.locationId, nodeId: place.nodeIds[0]! }, drive), order, now)
       : reserve(tx, { nodes, clock }, { ...order, nodeId: move.wantedNodeId, namesNodes: true })
   const { node, pool } = reserved
   insertServer(tx, {
@@ -184,23 +183,6 @@ const hostnameOf = ({ hostname }: ImportServer): string | undefined => {
   const whole = hostname.toLowerCase().replace(/[^a-z0-9.-]+/g, '-')
   const labels = whole.split('.').map((label) => label.slice(0, 63).replace(/^-+|-+$/g, ''))
   return labels.filter(Boolean).join('.').slice(0, 253) || undefined
-}
-
-/** An adopted server stays where it is, whether the node is open for others or not: it takes nothing new. */
-function ownPlace({ tx, nodes: _ }: At, { locationId, nodeIds: [nodeId] }: Place, { path, holder }: MovedDrive) {
-  const node = capacityIn(tx, locationId).find(({ id }) => id === nodeId)
-  const known = new Map(poolsOn(tx, nodeId!).map((one) => [one.name, one]))
-  const kinds: Partial<Record<MovedDrive['holder'], RegExp>> = { file: /^file/, lvm: /^lvm/, zfs: /^zfs/ }
-  const pathOf = (name: string) => known.get(name)?.path ?? ''
-  const pools = node?.pools ?? []
-  const within = pools
-    .filter(({ name }) => pathOf(name) !== '' && path.startsWith(pathOf(name)))
-    .toSorted((a, b) => pathOf(b.name).length - pathOf(a.name).length)
-  // The agent looks whether its disk can have a name there; it says so before it changes anything.
-  const pool = within[0] ?? pools.find(({ kind }) => kinds[holder]?.test(kind))
-  if (!node || !pool)
-    throw new CannotMove('source_disk_elsewhere', 'The node has no storage pool of the kind of its disk.')
-  return { node, pool, reason: `${node.name}: where it stood` }
 }
 
 /** The machine with which its system was installed. One without a card gets the usual one. */
