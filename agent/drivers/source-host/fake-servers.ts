@@ -6,13 +6,14 @@ import type { SourceDrive, SourceHost, SourceServer } from '../../protocol/value
 import type { OfDomain, Saved, SourceServers } from './source-servers.ts'
 
 /**
- * How a server goes when it is brought to a node; what is left out goes well. `startsAtPercent`: the other panel starts
- * it, once, when a copy with `off` has come so far. `startsAfterCopy`: it does so, once, when that has ended.
- * `readErrorAt`: the source cannot read its disk at this offset. `cutAtPercent`: the connection breaks there and is not
- * made again, `cuts` times, or always. `ms`: of each pass. `content`: of its disk. `writtenSince`: the content that its guest gives it between the two passes.
- * `arrivesDifferent`: what arrives is not what the source has. Of an adoption: `diskIsElsewhere`: on other storage than
- * the pool; `diskIsGone`; `startsBeforeUndefining`: the other panel starts it, once, while it is adopted;
- * `staysDefined`, `isNotDefined`: libvirt does not undefine it, or not define it again.
+ * How a server goes when it is brought to a node; what is left out goes well. `startsAtPercent`: the other panel
+ * starts it, once, when a copy with `off` has come so far. `startsAfterCopy`: it does so, once, when that has ended.
+ * `readErrorAt`: the source cannot read its disk at this offset. `cutAtPercent`: the connection breaks there and is
+ * not made again, `cuts` times, or always. `ms`: of each pass. `content`: of its disk. `writtenSince`: the content
+ * that its guest gives it between the two passes. `arrivesDifferent`: what arrives is not what the source has. Of an
+ * adoption: `diskIsElsewhere`: on other storage than the pool; `diskIsGone`; `startsBeforeUndefining`: the other panel
+ * starts it, once, while it is adopted; `staysDefined`, `isNotDefined`: libvirt does not undefine it, or not define it
+ * again.
  */
 export type FakeMoving = {
   isNotKept?: boolean

@@ -40,7 +40,7 @@ export class SshSourceServers implements SourceServers {
 
   async stop({ host, domain }: OfDomain, graceSeconds: number) {
     const where = placeOf(host)
-    const { sections: asked, hostKey } = await this.ask(host, (nonce) => shutdownScript(nonce, domain))
+    const { sections: asked, hostKey } = await this.ask(host, (nonce) => shutdownScript(nonce, domain, host !== null))
     if (asked.get('kept')?.trim() === 'no') throw notKept(where, domain, 'no', undefined)
     const before = stateFrom(asked.get('state before') ?? '')
     if (before === 'absent' || before === 'off') return { wasRunning: false }

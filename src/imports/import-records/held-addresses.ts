@@ -4,5 +4,4 @@
 export const MARK = 'Import '
 
 /** Is the address reserved for a server of another panel, in whichever import? */
-export const isHeldForImport = (reservedFor: string | null): boolean =>
-  reservedFor !== null && reservedFor.startsWith(`${MARK}ims_`)
+export const isHeldForImport = (reservedFor: string | null): boolean => reservedFor?.startsWith(`${MARK}ims_`) ?? false

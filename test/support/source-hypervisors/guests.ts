@@ -58,7 +58,7 @@ async function seedOf(dir: string, { domain, mac, address, gateway, publicKey }:
   return iso
 }
 
-/** What the guest would read, whatever the format of its disk. */
+/** The checksum of all that the guest would read, whatever the format of its disk. */
 export const contentOf = (source: SourceHypervisor, path: string, format: string) =>
   source.must(
     ...['sh', '-c', 'qemu-img convert -f "$2" -O raw -- "$1" "$1.read" && sha256sum <"$1.read" && rm "$1.read"'],

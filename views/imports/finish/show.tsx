@@ -4,11 +4,14 @@ import { finishImport, previewFinish } from '../../../src/imports/finish/finish.
 import { getFleet } from '../../../src/imports/fleet/fleet.ts'
 import { getImport } from '../../../src/imports/imports/imports.ts'
 import { getImportProgress } from '../../../src/imports/migrate/list.ts'
+import { exportReport } from '../../../src/imports/report/report.ts'
+import { billingSystemNames, billingSystems, scriptOperations } from '../../../src/imports/report/scripts.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
+import { Download } from '../../components/list.tsx'
 import { Live } from '../../components/live.tsx'
 import { Command, Facts, Note, Section } from '../../components/section.tsx'
 import { howLong, Moment } from '../../components/time.tsx'
@@ -63,6 +66,7 @@ const FinishPage = ({ import: of, preview, fleet, progress, cleanUps }: Data) =>
             {preview.reason && <p class="hint">{preview.reason}</p>}
           </Section>
         )}
+        {progress.servers.total > 0 && <ForBilling of={of} moved={progress.servers.moved} />}
       </div>
       <div>
         <NextHypervisor fleet={fleet} />
@@ -70,6 +74,28 @@ const FinishPage = ({ import: of, preview, fleet, progress, cleanUps }: Data) =>
       </div>
     </div>
   </ImportFrame>
+)
+
+/** What the billing system needs to go on with the servers that have moved. */
+const ForBilling = ({ of, moved }: { of: Import; moved: number }) => (
+  <Section id="billing" title="For your billing system" count={count(moved, 'server has moved', 'servers have moved')}>
+    <p>
+      The report names for every server its id there and here, its product, its owner and what is to be done. A script
+      switches the services of one billing system to Berth; it only looks until you let it change something, and it can
+      be undone.
+    </p>
+    <div class="bar wrap">
+      <Download op={exportReport} params={{ id: of.id }} label="Report as CSV" query={{}} />
+      {scriptOperations.map((op, n) => (
+        <Download
+          op={op}
+          params={{ id: of.id }}
+          label={`Script for ${billingSystems[billingSystemNames[n]!].label}`}
+          query={{}}
+        />
+      ))}
+    </div>
+  </Section>
 )
 
 const openWords = (n: number) => `${count(n, 'server')} ${n === 1 ? 'has' : 'have'} an open check.`

@@ -60,6 +60,7 @@ function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...mo
   const hypervisor = findIn(hypervisors, s.hypervisorId)
   const pack = findIn(packages, s.packageId)
   const owner = findIn(owners, s.ownerId)
+  const mayMap = useMayMap(of)
   return (
     <>
       <Head
@@ -95,9 +96,11 @@ function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...mo
                 title={wayWords(s, hypervisor)}
                 words={hypervisor && (effectOf(hypervisor) ?? 'Nothing is decided about its hypervisor')}
                 to={
-                  <Link to="/admin/imports/{id}/locations" params={{ id: of.id }} aria-label="Change its hypervisor">
-                    Change
-                  </Link>
+                  mayMap && (
+                    <Link to="/admin/imports/{id}/locations" params={{ id: of.id }} aria-label="Change its hypervisor">
+                      Change
+                    </Link>
+                  )
                 }
               />
               <Decision
@@ -105,24 +108,30 @@ function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...mo
                 title={pack?.package?.name ?? packageWords[pack?.choice ?? 'none']}
                 words={pack && (pack.choice === 'own' ? pack.difference : effectOf(pack))}
                 to={
-                  <Link to="/admin/imports/{id}/packages" params={{ id: of.id }} aria-label="Change its package">
-                    Change
-                  </Link>
+                  mayMap && (
+                    <Link to="/admin/imports/{id}/packages" params={{ id: of.id }} aria-label="Change its package">
+                      Change
+                    </Link>
+                  )
                 }
               />
               <Decision
                 icon="customers"
-                title={s.becomes.newEmail ?? owner?.account?.name ?? 'No owner is decided'}
+                title={
+                  s.becomes.newEmail ?? owner?.account?.name ?? owner?.name ?? owner?.email ?? 'No owner is decided'
+                }
                 words={owner && effectOf(owner)}
                 to={
-                  <Link
-                    to="/admin/imports/{id}/owners"
-                    params={{ id: of.id }}
-                    query={{ q: s.ownerId }}
-                    aria-label="Change its owner"
-                  >
-                    Change
-                  </Link>
+                  mayMap && (
+                    <Link
+                      to="/admin/imports/{id}/owners"
+                      params={{ id: of.id }}
+                      query={{ q: s.ownerId }}
+                      aria-label="Change its owner"
+                    >
+                      Change
+                    </Link>
+                  )
                 }
               />
               {(s.billingServiceId || s.becomes.externalId) && (
@@ -136,9 +145,11 @@ function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...mo
                     .filter(Boolean)
                     .join(', ')}
                   to={
-                    <Link to="/admin/imports/{id}/billing" params={{ id: of.id }} aria-label="Change billing numbers">
-                      Change
-                    </Link>
+                    mayMap && (
+                      <Link to="/admin/imports/{id}/billing" params={{ id: of.id }} aria-label="Change billing numbers">
+                        Change
+                      </Link>
+                    )
                   }
                 />
               )}

@@ -68,21 +68,7 @@ function Costs({ of, preview: p }: { of: Import; preview: Preview }) {
   return (
     <>
       {p.isPossible ? (
-        <Note level="bad">
-          <strong>
-            {p.since ? (
-              <>
-                Everything written since <Exact iso={p.since} /> is lost.
-              </>
-            ) : (
-              'Everything that it has written here is lost.'
-            )}
-          </strong>{' '}
-          {p.bytesWritten !== null && p.bytesWritten > 0 && `Its system has written about ${bytes(p.bytesWritten)}. `}
-          {p.way === 'copy'
-            ? 'The source has the disk as it was before.'
-            : 'Its disk goes back as it is now: it was adopted, not copied.'}
-        </Note>
+        <Loss preview={p} />
       ) : (
         <Note level="warn">
           <strong>It cannot be rolled back now.</strong> {p.reason}
@@ -116,6 +102,28 @@ function Costs({ of, preview: p }: { of: Import; preview: Preview }) {
     </>
   )
 }
+
+/** An adopted server keeps its disk; a copy ends. */
+const Loss = ({ preview: p }: { preview: Preview }) =>
+  p.way === 'adopt' ? (
+    <Note level="warn">
+      <strong>Nothing that it has written is lost.</strong> Its disk goes back as it is now: it was adopted, not copied.
+    </Note>
+  ) : (
+    <Note level="bad">
+      <strong>
+        {p.since ? (
+          <>
+            Everything written since <Exact iso={p.since} /> is lost.
+          </>
+        ) : (
+          'Everything that it has written here is lost.'
+        )}
+      </strong>{' '}
+      {p.bytesWritten !== null && p.bytesWritten > 0 && `Its system has written about ${bytes(p.bytesWritten)}. `}
+      The source has the disk as it was before.
+    </Note>
+  )
 
 const pointsOf = (p: Preview) => {
   const gone = p.returnedAddresses

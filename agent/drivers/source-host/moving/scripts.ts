@@ -64,10 +64,20 @@ ${withMain(`  kept=no
   mark definition
   [ "$kept" = yes ] && sed -e "s/ passwd='[^']*'//g" -e 's/ passwd="[^"]*"//g' "$file"`)}`
 
-/** Asks it to shut down. Section `kept`: `no` where nothing was done. */
-export const shutdownScript = (nonce: string, domain: string) => `${about(nonce, domain)}
+/**
+ * Asks it to shut down. Section `kept`: `no` where nothing was done. `staysOff`: before that it is noted that the host
+ * starts it at its boot, and that ends: it would run twice once it runs elsewhere.
+ */
+export const shutdownScript = (nonce: string, domain: string, staysOff: boolean) => `${about(nonce, domain)}
 ${withMain(`  is_kept || { mark kept; printf 'no\\n'; mark end; return; }
   state_of before
+${
+  staysOff
+    ? `  if virsh dominfo --domain "$target" | grep -q '^Autostart: *enable'; then
+    (umask 077; : >"$dir/$domain.autostart") && sync && run autostart virsh autostart --disable --domain "$target"
+  fi`
+    : ''
+}
   case $state in running* | idle* | 'no state'*) run shutdown virsh shutdown --domain "$target" ;; esac`)}`
 
 /** Waits until it is off, and ends it when its time is over. `grace`: seconds. */
@@ -121,7 +131,7 @@ ${definition}
 definition-${nonce}
 }`
 
-/** Starts it. `definition`: where none is kept. */
+/** Starts it, and lets its host start it at a boot again where it did. `definition`: where none is kept. */
 export const startScript = (nonce: string, domain: string, definition: string) => `${about(nonce, domain)}
 ${putBack(nonce, definition)}
 ${withMain(`  state_of before
@@ -131,6 +141,9 @@ ${withMain(`  state_of before
     is_kept || { mark words; put_back 2>&1; }
     run create virsh create "$file" ;;
   esac
+  if [ -e "$dir/$domain.autostart" ] && run autostart virsh autostart --domain "$target"; then
+    rm -f "$dir/$domain.autostart"
+  fi
   state_of after`)}`
 
 /** Deletes the kept definition. Section `kept`: `no` when it is gone. */
@@ -138,6 +151,7 @@ export const forgetScript = (nonce: string, domain: string) => `${toldPrelude(no
 file=${quoted(`${KEPT_DIR}/${domain}.xml`)}
 main() {
   [ -e "$file" ] && run forget rm -f -- "$file"
+  rm -f -- "\${file%.xml}.autostart"
   rmdir ${KEPT_DIR}
   mark kept
   if [ -e "$file" ]; then printf 'yes\\n'; else printf 'no\\n'; fi

@@ -3,7 +3,7 @@ import { capacityIn } from '../../../fleet/placement/capacity.ts'
 import type { Placed } from '../../../fleet/placement/placement.ts'
 import { poolsOn } from '../../../fleet/storage-pools/queries.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
-import type { MovedDrive } from '../../import-records/moves/tables.ts'
+import type { MovedDrive } from '../../import-records/moves/queries.ts'
 import { CannotMove } from '../failures.ts'
 
 type Node = { locationId: string; nodeId: string }

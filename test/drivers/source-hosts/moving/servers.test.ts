@@ -115,6 +115,24 @@ describe.skipIf(note(await noSourceLab(), 'servers that are stopped at their sou
     expect(await rig.state(domain)).toBe('absent')
   })
 
+  test('a server that has left is not started at a boot of its source, and one that came back is again', async () => {
+    const domain = await rig.server('persistent')
+    await source.virsh('autostart', domain)
+    const starts = async () => /^Autostart: +enable$/m.test(await source.virsh('dominfo', domain))
+    const of = { host: source.host, domain }
+    const { definition } = await node.save(of)
+    await node.stop(of, 30)
+    // Once more, as after a lost answer.
+    await node.stop(of, 30)
+    expect([await rig.state(domain), await starts()]).toEqual(['off', false])
+    await node.start(of, definition)
+    expect([await rig.state(domain), await starts()]).toEqual(['running', true])
+    await node.stop(of, 30)
+    await node.forget(of)
+    expect([await rig.state(domain), await starts()]).toEqual(['off', false])
+    expect((await source.run('ls', '/root/berth-import')).out).not.toContain(domain)
+  })
+
   test('what is kept of another domain with the same name is never overwritten', async () => {
     const domain = await rig.server('persistent')
     const of = { host: source.host, domain }
