@@ -11,9 +11,11 @@ export const removeKeysCommand = (nodeIds: readonly string[]): string =>
   ['sed', '-i', ...nodeIds.flatMap((id) => ['-e', `/ ${importKeyMark(id)}$/d`]), '/root/.ssh/authorized_keys']
     .map((word) => (word.startsWith('/ ') ? `'${word}'` : quoted(word)))
     .join(' ')
-/** Deletes the definitions of these domains, and nothing else. Safe to run twice. */
-export const removeDefinitionsCommand = (domains: readonly string[]): string =>
-  `rm -f ${domains.map((domain) => quoted(`${KEPT}/${domain}.xml`)).join(' ')}; rmdir ${KEPT} 2>/dev/null || true`
+/** Deletes all that is kept of these domains, and nothing else. Safe to run twice. */
+export const removeDefinitionsCommand = (domains: readonly string[]): string => {
+  const files = domains.flatMap((domain) => ['xml', 'autostart'].map((end) => quoted(`${KEPT}/${domain}.${end}`)))
+  return `rm -f ${files.join(' ')}; rmdir ${KEPT} 2>/dev/null || true`
+}
 
 /** The commands that are left to run there as root. */
 export const commandsFor = ({ state, domains, hasKeys, nodeIds }: ImportCleanUp): string[] =>

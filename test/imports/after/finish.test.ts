@@ -95,7 +95,7 @@ test('what could not be reached is listed with the command for it, tried on, and
   expect(isDone).toBe(false)
   expect(hypervisors[0]).toMatchObject({ state: 'waiting', words: expect.stringContaining('could not be reached') })
   expect(hypervisors[0].commands).toEqual([
-    'rm -f /root/berth-import/v1.xml; rmdir /root/berth-import 2>/dev/null || true',
+    'rm -f /root/berth-import/v1.xml /root/berth-import/v1.autostart; rmdir /root/berth-import 2>/dev/null || true',
     `sed -i -e '/ berth-import:${nodeId}$/d' /root/.ssh/authorized_keys`,
   ])
   // A week of tries, then a person does it.

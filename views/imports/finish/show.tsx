@@ -76,7 +76,7 @@ const FinishPage = ({ import: of, preview, fleet, progress, cleanUps }: Data) =>
   </ImportFrame>
 )
 
-/** What the billing system needs to go on with the servers that have moved. */
+/** The files with which a billing system goes on with the servers that have moved. */
 const ForBilling = ({ of, moved }: { of: Import; moved: number }) => (
   <Section id="billing" title="For your billing system" count={count(moved, 'server has moved', 'servers have moved')}>
     <p>
