@@ -544,10 +544,11 @@ function expected(op: Operation, who: Name, thing: Thing, by: By, scopes?: Reado
   return op.method === 'GET' ? (ofNodes[op.id] ?? '200') : '422 validation_failed'
 }
 
-/** Reads of what lies on a node or beyond it, which nobody put there in this world. */
+/** Reads of what nobody put on a node or beyond it in this world, or of what has not happened in it. */
 const ofNodes: Readonly<Record<string, string>> = {
   'backups.list-files': '409 backup_files_unavailable',
   'backups.download-file': '409 backup_files_unavailable',
+  'import-servers.roll-back-preview': '409 import_server_not_moved',
 }
 
 // ---------------------------------------------------------------- the matrix

@@ -238,6 +238,8 @@ const compared = new Set([
   'placement-groups.mend serverId',
   'placement-groups.mend nodeId',
   'servers.adopt nodeId',
+  'import-servers.retry nodeId',
+  ...['choose', 'run', 'restore'].map((action) => `source-removal.${action} nodeId`),
   // Ids of another panel, which only the rows of one import have.
   ...['hypervisors', 'owners', 'packages', 'ranges'].map((part) => `imports.change-mapping ${part}.sourceId`),
   ...['hypervisors', 'owners', 'packages', 'ranges'].map((part) => `imports.apply-to-${part} where.sourceIds`),

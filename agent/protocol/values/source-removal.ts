@@ -11,7 +11,7 @@ export type RemovalPanel = (typeof removalPanels)[number]
 export const removalId = t.String({ pattern: '^[a-z0-9_-]{1,60}$' })
 
 /** As `ssh-keygen -l` shows it. */
-export const keyFingerprint = t.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$' })
+export const keyFingerprint = t.String({ pattern: '^SHA256:[A-Za-z0-9+/]{43}$', maxLength: 50 })
 
 /**
  * `panelAddresses`: those of the panel itself. `controlKeys`: fingerprints of the keys by which the control server

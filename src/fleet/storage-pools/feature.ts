@@ -27,6 +27,7 @@ const failures = {
   pool_unsafe: 'The storage of the host machine is not set up safely, so it is not used.',
   pools_file: 'The list of storage pools on the host machine has a mistake.',
   volume_differs: 'The disk on the host machine is not the expected one.',
+  disk_is_thick: 'The disk was taken over from another panel as it was, and cannot do this before it has moved.',
 } as const
 
 export const storagePoolsFeature = feature({

@@ -25,7 +25,6 @@ import { holdAtSource } from './plan/holds.ts'
 
 export const startImport = operation({
   id: 'imports.start',
-  powers: ['loses_many'],
   method: 'POST',
   path: '/admin/migrations/{id}/actions/start',
   summary: 'Move the servers that are ready: each is stopped at its source once, and started here',

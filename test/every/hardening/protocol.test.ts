@@ -154,6 +154,7 @@ describe('S52: a text that a node sends', () => {
       'FromAgent(failed).error.message',
       'guest.look output.script.output',
       'container.logs output.text',
+      'source-host.save output.definition',
       'source-removal.look output.bridges[].commands',
       'source-removal.look output.commands',
     ])

@@ -1,6 +1,8 @@
 // A suspension and a termination are recorded at once, whatever is going on, and come to their end by themselves.
 import { describe, expect, test } from 'bun:test'
 import { registry } from '../../../../src/app/features.ts'
+import { scenarios as rollBackScenarios } from '../../../imports/after/scenarios.ts'
+import { scenarios as importScenarios } from '../../../imports/migrate/scenarios.ts'
 import { scenarios as keyScenarios } from '../../../imports/source-access/scenarios.ts'
 import { scenarios as removalScenarios } from '../../../imports/source-removal/scenarios.ts'
 import { scenarios } from '../../../support/crash-matrix/every-scenario.ts'
@@ -53,7 +55,11 @@ const gone = {
 }
 
 const ends = new Set(['terminate', 'purge'])
-const withoutServer = new Set([...instanceScenarios, ...keyScenarios, ...removalScenarios])
+/** Of no server, or of a server that is still another panel's in part. */
+const withoutServer = new Set([
+  ...[...instanceScenarios, ...keyScenarios, ...removalScenarios],
+  ...[...importScenarios, ...rollBackScenarios],
+])
 /** Every moment of every job of a server, but for the terminations themselves. */
 const moments = scenarios
   .filter((scenario) => !ends.has(scenario.kind) && !withoutServer.has(scenario))
