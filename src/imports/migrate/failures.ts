@@ -8,6 +8,10 @@ export const moveFailures = {
     words: 'The source’s own panel started it during the copy. Nothing was lost; the copy was removed.',
     next: 'Keep the other panel from starting it, and try again.',
   },
+  source_left_off: {
+    words: 'Its node was lost while it was off, and it is off at its source. Nothing there was changed or deleted.',
+    next: 'Start it there by its panel, or by virsh create and the file that is kept in /root/berth-import; then try again.',
+  },
   source_read_error: {
     words: 'The hypervisor could not read its disk. Nothing was lost; the copy was removed.',
     next: 'Look at the disk of the hypervisor, then try again.',

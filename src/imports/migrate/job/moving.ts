@@ -9,6 +9,7 @@ import { inEvent, load, serverById } from '../../../compute/server-records/model
 import { updateServer } from '../../../compute/server-records/queries.ts'
 import { GIB, portRulesOf, vmOf, volumeOf } from '../../../compute/server-vm/definition.ts'
 import { releaseAddressesOn } from '../../../fleet/node-records/gone-addresses.ts'
+import { isGoneNode } from '../../../fleet/node-records/queries.ts'
 import { changeWorkload, takeDiskGeneration } from '../../../fleet/workloads/queries.ts'
 import { noteRules, releaseHome } from '../../../fleet/workloads/stays/stays.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
@@ -18,7 +19,7 @@ import type { Ctx } from '../../../kernel/jobs/saga.ts'
 import { policyOf } from '../../../network/firewall-records/policy.ts'
 import { addressesOf } from '../../../network/ip-pools/allocate.ts'
 import { importServerById } from '../../import-records/inventory/queries.ts'
-import { changeMove, moveOf } from '../../import-records/moves/queries.ts'
+import { changeMove, type ImportMove, moveOf } from '../../import-records/moves/queries.ts'
 import { explained } from '../failures.ts'
 import { holdAtSource } from '../plan/holds.ts'
 
@@ -63,6 +64,7 @@ export function plan(tx: Tx, { input }: In): MovingPlan {
   }
 }
 
+const LEFT_OFF = { code: 'source_left_off', message: 'Its node was lost while it was off.' }
 /** It never was: nothing is held for it, nobody is told, and no usage counts. Where it never was, nothing happens. */
 export function unmake(tx: Tx, { input, error, now }: In & { error: ExplainedFailure | undefined; now: number }) {
   const { serverId, importServerId } = input
@@ -80,9 +82,10 @@ export function unmake(tx: Tx, { input, error, now }: In & { error: ExplainedFai
   const move = moveOf(tx, importServerId)
   if (!move || move.workloadId !== serverId || move.state !== 'moving') return
   holdAtSource(tx, importServerById(tx, importServerId)!)
+  const isOff = isLeftOff(tx, input, move)
   changeMove(tx, importServerId, {
-    ...{ state: 'failed', failedAt: now, whereItRuns: 'source', workloadId: null },
-    ...explained(error ?? { code: 'cancelled', message: 'It was cancelled.' }),
+    ...{ state: 'failed', failedAt: now, whereItRuns: isOff ? 'nowhere' : 'source', workloadId: null },
+    ...explained(isOff ? LEFT_OFF : (error ?? { code: 'cancelled', message: 'It was cancelled.' })),
   })
 }
 
@@ -101,9 +104,13 @@ export const noteOff = {
   },
   undo: (tx: Tx, { input }: In) => {
     const move = moveOf(tx, input.importServerId)
-    if (move?.workloadId === input.serverId) changeMove(tx, input.importServerId, { whereItRuns: 'source' })
+    if (move?.workloadId !== input.serverId) return
+    changeMove(tx, input.importServerId, { whereItRuns: isLeftOff(tx, input, move) ? 'nowhere' : 'source' })
   },
 }
+/** A node that is gone has not started it at its source again. */
+const isLeftOff = (tx: Tx, { nodeId }: Moving, { whereItRuns }: Pick<ImportMove, 'whereItRuns'>): boolean =>
+  whereItRuns === 'nowhere' && isGoneNode(tx, nodeId)
 export const stop = {
   // One that was off is not touched: if its owner starts it meanwhile, the copy says so.
   do: ({ input, out }: In & Kept) =>
