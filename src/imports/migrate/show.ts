@@ -1,8 +1,10 @@
 // A server that moves, as the API shows it: how far it is, and where it runs.
 import { type Static, Type as t } from 'typebox'
+import { guestOf } from '../../compute/guest/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { described, namedSchema, nullable, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { jobFacts } from '../../kernel/jobs/queries.ts'
 import { hypervisorRows, importServerById } from '../import-records/inventory/queries.ts'
 import { moveMethods } from '../import-records/model.ts'
@@ -23,7 +25,10 @@ export const moveResponse = namedSchema('ImportMove', {
   workloadId: described(nullable(t.String()), 'The server here.'),
   jobId: described(nullable(t.String()), 'Of the last attempt; its log has every command at the source.'),
   jobIds: described(t.Array(t.String()), 'Of all attempts, the first one first.'),
-  osName: described(nullable(t.String()), 'As the other panel says it.'),
+  osName: described(
+    nullable(t.String()),
+    'As its guest agent says it here; before that answers, as the other panel did.',
+  ),
   failure: described(
     nullable(t.Object({ code: t.String(), words: t.String(), nextStep: t.String() })),
     'Why the last attempt failed. It runs at its source as before, unless whereItRuns says otherwise.',
@@ -65,7 +70,7 @@ export function showMove(call: Omit<ReadContext, 'query'>, move: ImportMove): Sh
     node: node ? { id: node.id, name: node.name } : null,
     ...{ way: move.way, method: move.method, workloadId: move.workloadId, jobId: move.jobId },
     jobIds: attemptsOf(tx, move.serverId).map(({ jobId }) => jobId),
-    osName: server.osName,
+    osName: osOf(tx, move) ?? server.osName,
     failure:
       move.state === 'failed' && move.failure !== null
         ? { code: move.failure, words: move.failureWords ?? '', nextStep: nextStepOf(move.failure) }
@@ -79,6 +84,12 @@ export function showMove(call: Omit<ReadContext, 'query'>, move: ImportMove): Sh
     ...{ beganAt: isoOrNull(move.beganAt), stoppedAt: isoOrNull(move.stoppedAt) },
     ...{ startedAt: isoOrNull(move.startedAt), movedAt: isoOrNull(move.movedAt), failedAt: isoOrNull(move.failedAt) },
   }
+}
+
+/** What its guest agent has said; undefined: nothing yet. */
+function osOf(tx: Db, { workloadId }: ImportMove): string | undefined {
+  const { osName, osVersion } = (workloadId === null ? undefined : guestOf(tx, workloadId)) ?? {}
+  return osName ? [osName, osVersion].filter(Boolean).join(' ') : undefined
 }
 
 const diskBytes = ({ drive }: ImportMove): number => drive?.virtualBytes ?? Number.MAX_SAFE_INTEGER

@@ -74,3 +74,15 @@ test('A server that its own panel starts after its copy fails, and runs at its s
   expect(second).toMatchObject({ state: 'moved', whereItRuns: 'here' })
   expect(await onNodes(p)).toEqual({ running: 1, vms: 1, volumes: 1 })
 })
+
+test('The system of a server is what the source says, and what its guest agent reports once it runs here', async () => {
+  using p = await ready()
+  await start(p)
+  await moveAll(p)
+  const before = await move(p, 'server1.source.test')
+  expect(before['osName']).toBe('Debian 12')
+  p.db.$client.run("UPDATE server_guests SET os_name = 'Debian GNU/Linux', os_version = '13' WHERE server_id = ?", [
+    before['workloadId'],
+  ])
+  expect((await move(p, 'server1.source.test'))['osName']).toBe('Debian GNU/Linux 13')
+})

@@ -131,6 +131,7 @@ export const MoveSide = ({ move, job }: Of) => (
             'Way',
             move.way === 'adopt' ? 'Adopted in place' : move.method === 'plain' ? 'Copied while off' : 'Short stop',
           ],
+          ['System', move.osName],
           ['Copied', move.bytesCopied !== null && bytes(move.bytesCopied)],
           ['Downtime', move.downtimeMs !== null && downtimeWords(move)],
           ['Announced', move.expectedAwaySeconds !== null && `about ${duration(move.expectedAwaySeconds)}`],
