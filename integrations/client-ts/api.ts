@@ -2374,7 +2374,7 @@ export type ImportMove = {
   jobId: string | null
   /** Of all attempts, the first one first. */
   jobIds: (string)[]
-  /** As the other panel says it. */
+  /** As its guest agent says it here; before that answers, as the other panel did. */
   osName: string | null
   /** Why the last attempt failed. It runs at its source as before, unless whereItRuns says otherwise. */
   failure: {

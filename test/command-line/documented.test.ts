@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { allOperations } from '../../src/app/features.ts'
+import { queryOf } from '../../src/kernel/api/operation.ts'
 import { fits } from '../../src/kernel/api/validate.ts'
 
 const root = new URL('../..', import.meta.url).pathname
@@ -66,6 +67,9 @@ describe.each(documents)('%s', (document) => {
         expect(fields[id!]).toBeString()
         delete fields[id!]
       }
+      const known = Object.keys(queryOf(op!))
+      for (const asked of Object.keys(fields.query ?? {})) expect(known).toContain(asked)
+      delete fields.query
       if (op!.body) expect([json, fits(op!.body, fields)]).toEqual([json, true])
       else expect(fields).toEqual({})
     })

@@ -441,6 +441,7 @@ const countedAs: Record<string, DestructionKind> = {
   reinstall: 'reinstall',
   restore: 'restore',
   restore_snapshot: 'restore',
+  import_roll_back: 'restore',
 }
 test('every job that loses data of a server or GPU instance for good is counted', () => {
   const losing = registry.jobs.filter(({ losingSteps }) => losingSteps.length > 0)

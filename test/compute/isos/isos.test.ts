@@ -106,6 +106,8 @@ test('goes into a running server and out of it, and cannot be removed while it i
     networkConfig: 'v1',
     os: 'linux',
     bootFirst: 'disk',
+    diskBus: 'virtio',
+    nicModel: 'virtio',
     iso: { id: iso.id, name: 'Tools' },
   })
   expect((await p.call(p.customer, 'DELETE', `/isos/${iso.id}`)).body.error.code).toBe('in_use')

@@ -1,5 +1,6 @@
 // One server of an import: what the other panel says of it, what it becomes, and what it waits for.
 import type { ComponentChildren } from 'preact'
+import type { AssetName } from '../../../public/assets.ts'
 import { getImport } from '../../../src/imports/imports/imports.ts'
 import {
   changeMapping,
@@ -19,7 +20,7 @@ import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { list } from '../../components/words.ts'
 import { CheckSection } from '../dry-run/servers.tsx'
-import { type Import, importFiles, importsTrail, titleOf } from '../imports/words.tsx'
+import { type Import, importsTrail, titleOf } from '../imports/words.tsx'
 import { MoveActions, MoveBar, MoveLog, MoveSide, moveIn, moveReads } from '../migrate/move.tsx'
 import { MoveState } from '../migrate/words.tsx'
 import { effectOf } from './choice.tsx'
@@ -46,7 +47,8 @@ export const importServerPage = page({
   reads,
   title: ({ server }) => server.hostname,
   nav: 'imports',
-  files: [...importFiles, 'alpine.js'],
+  // Neither rows to tick nor choices of a list are on it.
+  files: ['moves.css', 'imports.css', 'alpine.js'] satisfies AssetName[],
   // Everybody who sees the server sees its import.
   view: ({ import: of, ...data }) => <ServerPage {...data} of={of!} />,
 })
