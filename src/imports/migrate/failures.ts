@@ -10,7 +10,7 @@ export const moveFailures = {
   },
   source_left_off: {
     words: 'Its node was lost while it was off, and it is off at its source. Nothing there was changed or deleted.',
-    next: 'Start it there by its panel, or by virsh create and the file that is kept in /root/berth-import; then try again.',
+    next: 'Start it there by its panel, or by virsh create and its file in /root/berth-import; then try again.',
   },
   source_read_error: {
     words: 'The hypervisor could not read its disk. Nothing was lost; the copy was removed.',

@@ -86,7 +86,7 @@ export function showMove(call: Omit<ReadContext, 'query'>, move: ImportMove): Sh
   }
 }
 
-/** What its guest agent has said; undefined: nothing yet. */
+/** The system that its guest agent has named; undefined: none yet. */
 function osOf(tx: Db, { workloadId }: ImportMove): string | undefined {
   const { osName, osVersion } = (workloadId === null ? undefined : guestOf(tx, workloadId)) ?? {}
   return osName ? [osName, osVersion].filter(Boolean).join(' ') : undefined

@@ -364,6 +364,8 @@ test('every operation that keeps free text was reached', () => {
     // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What
     // most of them keep is planted by hand above.
     'images.import name',
+    // The name of the server, typed once more.
+    'import-servers.roll-back hostname',
     'jobs.cancel reason',
     // The name of the node, typed once more.
     'nodes.declare-lost name',

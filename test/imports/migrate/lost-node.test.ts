@@ -4,7 +4,7 @@ import { eventually } from '../../support/waiting/eventually.ts'
 import { world } from '../../support/world/panel.ts'
 import { addMigrating } from './migrating.ts'
 
-test('A server whose node is lost while it is off is shown as off, with the way to start it at its source', async () => {
+test('A server whose node is lost while it is off is shown as off, with the way to start it there', async () => {
   using p = await world()
   const { id } = addMigrating(p, 'copy')
   const moveOf = async () => (await p.admin('GET', `/admin/migrations/${id}/moves`)).data[0]
