@@ -9,13 +9,9 @@ import { note } from '../../drivers/tools.ts'
 import { plan, SolusPanel, TOKEN, uuidOf } from '../../imports/simulators/solusvm2.ts'
 import { beginCounting, counterIn, gapsIn, takeCounter } from '../../support/nodes/counting.ts'
 import { type NodeName, nodeNames, noRealNodes, RealNodes } from '../../support/nodes/real-nodes.ts'
+import { hypervisorBeside } from '../../support/source-hypervisors/beside-nodes.ts'
 import { startGuest } from '../../support/source-hypervisors/guests.ts'
-import {
-  noSourceLab,
-  ROOT_PASSWORD,
-  type SourceHypervisor,
-  startHypervisor,
-} from '../../support/source-hypervisors/lab.ts'
+import { noSourceLab, ROOT_PASSWORD, type SourceHypervisor } from '../../support/source-hypervisors/lab.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 
 const HYPERVISOR = '10.78.0.30'
@@ -102,13 +98,7 @@ describe.skipIf(note(reason, 'imports that break'))('an import that breaks', () 
 
   beforeAll(async () => {
     await nodes.open()
-    const { spaces } = nodes
-    await spaces.add('source')
-    await spaces.wire(['source', 'up0'], ['switch', 'p3'])
-    await spaces.ip('switch', 'link', 'set', 'p3', 'master', 'br0')
-    await spaces.bridge('source', ['up0'])
-    await spaces.ip('source', 'address', 'add', `${HYPERVISOR}/24`, 'dev', 'br0')
-    source = await startHypervisor(spaces, 'source', HYPERVISOR)
+    source = await hypervisorBeside(nodes, HYPERVISOR)
     const network = { address: `${ADDRESS}/24`, gateway: '10.78.0.1', mac: MAC }
     const disk = { path: DISK, format: 'qcow2', how: 'create' } as const
     await startGuest(source, { domain: DOMAIN, uuid: DOMAIN, ...network, publicKey: nodes.key.publicKey, ...disk })

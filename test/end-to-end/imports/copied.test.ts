@@ -6,14 +6,10 @@ import { note } from '../../drivers/tools.ts'
 import { plan, SolusPanel, TOKEN, uuidOf } from '../../imports/simulators/solusvm2.ts'
 import { beginCounting, counterIn, gapsIn, takeCounter } from '../../support/nodes/counting.ts'
 import { type NodeName, nodeNames, noRealNodes, RealNodes } from '../../support/nodes/real-nodes.ts'
+import { hypervisorBeside } from '../../support/source-hypervisors/beside-nodes.ts'
 import { bootDisk, domainXml, usualOs } from '../../support/source-hypervisors/domains.ts'
 import { contentOf, startGuest } from '../../support/source-hypervisors/guests.ts'
-import {
-  noSourceLab,
-  ROOT_PASSWORD,
-  type SourceHypervisor,
-  startHypervisor,
-} from '../../support/source-hypervisors/lab.ts'
+import { noSourceLab, ROOT_PASSWORD, type SourceHypervisor } from '../../support/source-hypervisors/lab.ts'
 
 const HYPERVISOR = '10.78.0.30'
 /** Inside the pool of the nodes, so that the server keeps it. */
@@ -53,13 +49,7 @@ describe.skipIf(note(reason, 'an import of a real guest'))('an import of a real 
 
   beforeAll(async () => {
     await nodes.open()
-    const { spaces } = nodes
-    await spaces.add('source')
-    await spaces.wire(['source', 'up0'], ['switch', 'p3'])
-    await spaces.ip('switch', 'link', 'set', 'p3', 'master', 'br0')
-    await spaces.bridge('source', ['up0'])
-    await spaces.ip('source', 'address', 'add', `${HYPERVISOR}/24`, 'dev', 'br0')
-    source = await startHypervisor(spaces, 'source', HYPERVISOR)
+    source = await hypervisorBeside(nodes, HYPERVISOR)
     const network = { address: `${ADDRESS}/24`, gateway: '10.78.0.1', mac: MAC }
     const { publicKey } = nodes.key
     const disk = { path: DISK, format: 'qcow2', how: 'create' } as const

@@ -75,7 +75,7 @@ export function defineInInterfaces(machine: Machine, bridge = 'viifbr0', port = 
   )
 }
 
-const key = (letter: string) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${letter.repeat(43)}`
+const key = (digit: string) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${digit.repeat(43)}`
 export const KEYS = {
   operator: `${key('o')} anna@laptop`,
   control: `from="192.0.2.10" ${key('c')} solus-control@master`,

@@ -172,7 +172,8 @@ export type MoveFilter = {
   whereItRuns?: ImportMove['whereItRuns'] | undefined
   q?: string | undefined
 }
-const contains = (column: SQL, text: string) =>
+/** The column has this text in it, whatever stands in the text. */
+export const contains = (column: SQL, text: string) =>
   sql`${column} LIKE ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
 /** A page of the moves of an import, in the order of the ids of servers. */
 export function pageOfMoves<Shown>(
@@ -199,10 +200,20 @@ export function pageOfMoves<Shown>(
         ]
       : []),
   ]
-  const fits = sql.join(all, sql` AND `)
+  return pageByServer(call, `moves of ${importId}`, sql.join(all, sql` AND `), show)
+}
+
+/** A page of moves in the order of the ids of their servers. `name`: of the list, for its cursors. */
+export const pageByServer = <Shown>(
+  call: ReadContext,
+  name: string,
+  fits: SQL | undefined,
+  show: (move: ImportMove) => Shown,
+) => {
+  const m = importMoves
   return paginate<ImportMove, Shown>({
     call,
-    name: `moves of ${importId}`,
+    name,
     rows: (slice) => {
       const { behind, inOrder } = ended(slice, m.serverId, 'ASC')
       return call.tx

@@ -1,10 +1,9 @@
 // The statements about checks of servers that have moved.
-import { and, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { ended, paginate } from '../../../kernel/api/list.ts'
+import { and, getTableColumns, sql } from 'drizzle-orm'
 import type { ReadContext } from '../../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding } from '../../../kernel/db/rows.ts'
-import { changeMove } from '../moves/queries.ts'
+import { changeMove, contains, pageByServer } from '../moves/queries.ts'
 import { checkCodes, type ImportMove, importMoves, type MoveCheck, nextSteps } from '../moves/tables.ts'
 
 export { checkCodes, type MoveCheck, nextSteps }
@@ -68,8 +67,6 @@ export function resultOf({ checks, acceptedAt }: Pick<ImportMove, 'checks' | 'ac
   return checks.some((check) => check.result === 'open') ? 'open' : 'passed'
 }
 
-const contains = (column: SQL, text: string) =>
-  sql`${column} LIKE ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`
 type Filter = { result?: VerificationResult | undefined; nodeId?: string | undefined; q?: string | undefined }
 /** A page of the servers that have moved, in the order of their ids. */
 export function pageOfChecks<Shown>(
@@ -89,22 +86,5 @@ export function pageOfChecks<Shown>(
             OR EXISTS (SELECT 1 FROM import_addresses a WHERE a.server_id = s.id AND a.address = ${q})))`
       : undefined,
   )
-  return paginate<ImportMove, Shown>({
-    call,
-    name: `checks of ${importId}`,
-    rows: (slice) => {
-      const { behind, inOrder } = ended(slice, m.serverId, 'ASC')
-      return call.tx
-        .select()
-        .from(m)
-        .where(and(fits, behind))
-        .orderBy(...inOrder)
-        .limit(slice.limit)
-        .offset(slice.skip)
-        .all()
-    },
-    keyOf: ({ serverId }) => serverId,
-    show,
-    total: () => call.tx.select({ n: sql<number>`count(*)` }).from(m).where(fits).get()!.n,
-  })
+  return pageByServer(call, `checks of ${importId}`, fits, show)
 }

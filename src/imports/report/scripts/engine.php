@@ -183,7 +183,7 @@ abstract class BillingSystem
     /** Those on the panel of Berth, as `services()`; `old` is the id of the server, where it is kept here. */
     abstract public function switched(): array;
 
-    /** What makes the service one of Berth. @return array<array> see Change */
+    /** The changes that make the service one of Berth. @return array<array> see Change */
     abstract public function changes(array $service, array $row): array;
 
     protected static function installationIn(string $kept, string $missing): string
@@ -255,7 +255,7 @@ function same(mixed $one, mixed $other): bool
     return $one === null || $other === null ? $one === $other : (string) $one === (string) $other;
 }
 
-/** What was changed, kept in a file before it is done: an undo works on what did not happen, too. */
+/** The changes, kept in a file before they are made: an undo works on those that were not made, too. */
 final class UndoFile
 {
     public array $kept;
@@ -296,7 +296,7 @@ final class UndoFile
 final class Switching
 {
     private int $problems = 0;
-    /** What a customer of Berth is called by this run, so that two clients do not become one. */
+    /** The name that this run gives each customer of Berth, so that two clients do not become one. */
     private array $clients = [];
 
     public function __construct(

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { loggingTo } from '../../../../agent/controller-link/job-log.ts'
 import type { Volume } from '../../../../agent/protocol/wire.ts'
 import { noSourceLab } from '../../../support/source-hypervisors/lab.ts'
+import { eventually } from '../../../support/waiting/eventually.ts'
 import { note } from '../../tools.ts'
 import { type CopyLab, copyLab } from './copy-lab.ts'
 
@@ -125,9 +126,9 @@ describe.skipIf(note(await noSourceLab(), 'copies that do not go well'))('a copy
     expect(await small.list()).toEqual([])
     // It is large enough at first.
     const filled = await lab.smallPool(48)
-    const late = lab.copyOf({ ...given, volume: volume('raw'), sizeBytes: 64 * MiB, maxMbps: 200 }, filled)
+    const late = lab.copyOf({ ...given, volume: volume('raw'), sizeBytes: 64 * MiB, maxMbps: 80 }, filled)
     const ended = late.pass('off').catch((cause) => cause)
-    await Bun.sleep(1000)
+    await eventually(async () => (await filled.sizeBytes(volume('raw'))) !== undefined)
     await lab.fillPool(filled)
     expect(await ended).toMatchObject({ code: 'pool_full' })
     await late.discard()
