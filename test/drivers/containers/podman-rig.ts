@@ -50,6 +50,7 @@ export function givenWithout(n: number, workspace: string): Given {
 export type PodmanRig = Rig & { containers: PodmanContainers; api: PodmanApi; dir: string; options: PodmanOptions }
 
 let opened: Promise<PodmanRig> | undefined
+let leaveMounts: (() => void) | undefined
 /** One engine for the whole file; each test removes its containers. */
 export function podmanRig(): Promise<PodmanRig> {
   opened ??= open()
@@ -65,6 +66,9 @@ export async function closePodman() {
   containers.close()
   await removeGroups(options.cgroup!)
   await Bun.$`umount -l ${dir}/lib/storage/overlay`.quiet().nothrow()
+  // Files after this one mount, and their mounts are for every thread of this process.
+  leaveMounts?.()
+  leaveMounts = undefined
 }
 
 /** A program that was run inside a container has a helper that stays for ten seconds. */
@@ -84,7 +88,7 @@ export async function removeGroups(name: string) {
 }
 
 async function open(odd: Oddities = {}): Promise<PodmanRig> {
-  enterOwnMounts()
+  leaveMounts = enterOwnMounts()
   const dir = temporary('podman')
   const registry = await openRegistry(odd)
   const options: PodmanOptions = {
