@@ -13,7 +13,8 @@ import {
   ReleaseRefused,
 } from '../../agent/protocol/release/manifest.ts'
 import { releaseKeyFrom, secretKeyFrom, signed } from '../../agent/protocol/release/signature.ts'
-import { addSignature, makeRelease, verifiedRelease } from '../../src/app/release/make.ts'
+import { verifiedRelease } from '../../agent/protocol/release/verify.ts'
+import { addSignature, makeRelease } from '../../src/app/release/make.ts'
 import { temporary } from '../agent/temporary.ts'
 import { berth } from '../support/world/program.ts'
 

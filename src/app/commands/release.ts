@@ -6,10 +6,11 @@ import { MANIFEST_FILE, unverified } from '../../../agent/protocol/release/archi
 import { type Manifest, ReleaseRefused, VERSION_PATTERN } from '../../../agent/protocol/release/manifest.ts'
 import { type ReleaseKey, releaseKeyFrom, secretKeyFrom, signed } from '../../../agent/protocol/release/signature.ts'
 import { trustedKeys } from '../../../agent/protocol/release/trusted-keys.ts'
+import { verifiedRelease } from '../../../agent/protocol/release/verify.ts'
 import { CannotStart } from '../../kernel/command-line/startup-errors.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { billOfMaterials } from '../release/bill-of-materials.ts'
-import { addSignature, type Described, makeRelease, verifiedRelease } from '../release/make.ts'
+import { addSignature, type Described, makeRelease } from '../release/make.ts'
 
 const usage = `berth release: makes, signs and verifies releases of Berth (docs/releasing.md)
 

@@ -6,18 +6,10 @@ import {
   archiveEnd,
   MANIFEST_FILE,
   memberFrame,
-  type OpenRelease,
-  openRelease,
   SIGNATURE_FILE,
   unverified,
 } from '../../../agent/protocol/release/archive.ts'
-import {
-  filesOf,
-  type Manifest,
-  manifestFrom,
-  manifestText,
-  ReleaseRefused,
-} from '../../../agent/protocol/release/manifest.ts'
+import { type Manifest, manifestFrom, manifestText } from '../../../agent/protocol/release/manifest.ts'
 import { type ReleaseKey, verified } from '../../../agent/protocol/release/signature.ts'
 
 /** The answer of a program to `berth version --json`. */
@@ -107,35 +99,4 @@ function writeArchive(path: string, members: readonly (readonly [name: string, c
     closeSync(file)
   }
   renameSync(part, path)
-}
-
-/** The manifest of a release in which every file is the one that it names. Throws `ReleaseRefused`. */
-export async function verifiedRelease(path: string, keys: readonly ReleaseKey[]): Promise<Manifest> {
-  const release = openRelease(path, keys)
-  try {
-    for (const one of filesOf(release.manifest)) await mustMatch(release, one)
-    return release.manifest
-  } finally {
-    release.close()
-  }
-}
-
-async function mustMatch(release: OpenRelease, { file, sizeBytes, sha256: expected }: Manifest['billOfMaterials']) {
-  const differs = (words: string) => new ReleaseRefused('release_checksum_differs', `${file} in it ${words}.`)
-  const raw = release.read(file)
-  const content = file.endsWith('.gz') ? raw.pipeThrough(new DecompressionStream('gzip') as never) : raw
-  const hash = createHash('sha256')
-  let read = 0
-  try {
-    for await (const chunk of content as ReadableStream<Uint8Array>) {
-      read += chunk.length
-      // More would fill a disk before the checksum is known.
-      if (read > sizeBytes) throw differs('is larger than its manifest says')
-      hash.update(chunk)
-    }
-  } catch (error) {
-    if (error instanceof ReleaseRefused) throw error
-    throw differs('cannot be unpacked')
-  }
-  if (read !== sizeBytes || hash.digest('hex') !== expected) throw differs('is not the one that its manifest names')
 }
