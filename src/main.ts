@@ -14,7 +14,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth takeover              make the standby of this host the controller
   berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
   berth host …                prepare this machine, and keep its services without systemd (berth host --help)
-  berth secrets rotate        encrypt the secrets in the database with a new key
+  berth secrets …             the keys of the secrets in the database: rotate, list, drop (berth secrets --help)
   berth release …             make, sign and verify releases (berth release --help)
   berth version [--json]      print the version; with --json also protocol, schema and platform
   berth licences              print the licences of Berth and of all that it carries

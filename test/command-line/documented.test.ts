@@ -37,7 +37,7 @@ describe.each(documents)('%s', (document) => {
       if (command === 'backup') return expect(['create', 'restore']).toContain(name)
       if (command === 'backup-server') return expect(['serve', 'add', 'quota', 'list', 'remove']).toContain(name)
       if (command === 'release') return expect(['make', 'manifest', 'sign', 'verify', 'keys']).toContain(name)
-      if (command === 'secrets') return expect(name).toBe('rotate')
+      if (command === 'secrets') return expect(['rotate', 'list', 'drop']).toContain(name)
       if (command === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
       if (command !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {
         const known = [

@@ -356,7 +356,12 @@ describe('S50: what decides where credentials and links go, or lifts a protectio
 
 describe('what only who runs the controller may do', () => {
   test('is the tokens of others and the key file', () =>
-    expect(hostOperations.map((op) => op.id).toSorted()).toEqual(['secrets.rotate', 'tokens.grant']))
+    expect(hostOperations.map((op) => op.id).toSorted()).toEqual([
+      'secrets.drop',
+      'secrets.list',
+      'secrets.rotate',
+      'tokens.grant',
+    ]))
   for (const op of hostOperations) {
     test(`S26: ${op.id} has no path for anybody else, whatever they may do, and nothing happens`, async () => {
       const everybody = [undefined, ...Object.values(stranger), tokenOf('staff')]

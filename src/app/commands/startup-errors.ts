@@ -2,7 +2,7 @@
 // stack trace.
 import { statSync } from 'node:fs'
 import { CannotStart, SettingError, userName, whoAmI } from '../../kernel/command-line/startup-errors.ts'
-import { KeyFileError } from '../../kernel/crypto/secrets.ts'
+import { KeyFileError } from '../../kernel/crypto/key-ring.ts'
 import { DatabaseMissing, NotOurDatabase } from '../../kernel/db/migrate.ts'
 import type { Config } from '../config.ts'
 

@@ -1,7 +1,8 @@
 // The database of the data directory, and the keys of what is encrypted in it.
 import { existsSync } from 'node:fs'
 import { anchorOf } from '../../kernel/audit/anchor.ts'
-import { named, type Secrets, secretsFromFile } from '../../kernel/crypto/secrets.ts'
+import { named } from '../../kernel/crypto/key-file.ts'
+import { type Secrets, secretsFromFile } from '../../kernel/crypto/secrets.ts'
 import { keysInUse } from '../../kernel/db/encrypted.ts'
 import { DatabaseMissing, isEmptyDatabase, type Migration } from '../../kernel/db/migrate.ts'
 import { type Db, openDb } from '../../kernel/db/open.ts'
@@ -29,7 +30,7 @@ export function openDatabase({ dataDir, keyFile, replica }: Config, migrations: 
 export function openSecrets(db: Db, { keyFile }: Config, registry: Registry, given?: Secrets): Secrets {
   const used = [...keysInUse(db, registry.encrypted).keys()]
   const secrets = given ?? secretsFromFile(keyFile, used)
-  const missing = used.filter((id) => !secrets.keyIds().includes(id))
+  const missing = used.filter((id) => !secrets.hasKey(id))
   if (missing.length)
     log.error(
       `What is encrypted with ${named(missing)} cannot be read: ${keyFile} has ${named(secrets.keyIds())} only. Put ` +

@@ -4,23 +4,27 @@
 // An id is the day the key was made and the start of its fingerprint: `2026-11-21-3f9c2a71`. A file of nothing but the
 // digits is of an older Berth; that key's id is k1. A encrypted text is `<id of its key>.<base64url of nonce, tag and
 // cipher text>`.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+//
+// Beside it lie the former keys (`secret.key.former`): a rotation puts them there encrypted with the new key, so that
+// backups from before it open as long as nobody has dropped them.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, statSync } from 'node:fs'
+import { attempt, makeKeyFile, named, readFormerKeys, readKeys, writeFormerKeys, writeKeys } from './key-file.ts'
 import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+  decryptedKey,
+  encryptedKey,
+  type FormerKey,
+  ID,
+  isKeyId,
+  type Key,
+  KeyFileError,
+  LONGEST_ID,
+  newKey,
+  OLD_ID,
+  type Ready,
+  ready,
+  ringOf,
+} from './key-ring.ts'
 
 export type Secrets = {
   /**
@@ -54,33 +58,27 @@ export type Secrets = {
    * transaction.
    */
   addKey(now: number): void
-  /** Drops every key but the newest, for good. Call it in a transaction that has found nothing encrypted with them. */
-  dropOldKeys(): void
+  /**
+   * Leaves only the newest in the file, and keeps the others as former keys, which only open. Call it in a transaction
+   * that has found nothing encrypted with them.
+   */
+  setOldKeysAside(now: number): void
+  /** The former keys, the newest first. `setAsideAt`: ISO 8601. Throws KeyFileError. */
+  formerKeys(): readonly { id: string; setAsideAt: string }[]
+  /** Drops a former key for good: what is encrypted with it is lost. Throws KeyFileError. */
+  dropFormerKey(id: string): void
+  /** Is there a key of this id, also a former one? */
+  hasKey(id: string): boolean
+  /** Of the keys that something was encrypted with when the controller started: those that are nowhere now. */
+  missingKeys(): readonly string[]
 }
 type Passing = 'cursor' | 'csrf' | 'audit head'
 
-/** A key file that cannot be used: the message says why and what to do. */
-export class KeyFileError extends Error {}
-
-const OLD_ID = 'k1'
-const ID = `(?:${OLD_ID}|\\d{4}-\\d\\d-\\d\\d-[0-9a-f]{8})`
-const keyId = new RegExp(`^${ID}$`)
-const LONGEST_ID = '2026-11-21-3f9c2a71'.length
 /** 12 bytes of nonce and 16 of tag are 38 signs. */
 const ENCRYPTED_TEXT = new RegExp(`^${ID}\\.[\\w-]{38,}$`)
-export const isKeyId = (text: string) => keyId.test(text)
 export const isEncrypted = (value: unknown): value is string => typeof value === 'string' && ENCRYPTED_TEXT.test(value)
 /** The id of the key that a text was encrypted with. */
 export const keyOf = (encrypted: string) => encrypted.slice(0, encrypted.indexOf('.'))
-
-type Key = { id: string; bytes: Buffer }
-const derived = (bytes: Buffer, purpose: string) =>
-  Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `berth ${purpose}`, 32))
-const fingerprint = (bytes: Buffer) => derived(bytes, 'key id').toString('hex').slice(0, 8)
-function newKey(now: number): Key {
-  const bytes = randomBytes(32)
-  return { id: `${new Date(now).toISOString().slice(0, 10)}-${fingerprint(bytes)}`, bytes }
-}
 
 /** Where the keys are: a file, or for tests the memory. */
 type Place = {
@@ -89,9 +87,12 @@ type Place = {
   write(keys: readonly Key[]): void
   /** Were they written since they were last read? */
   changed(): boolean
+  readFormer(): readonly FormerKey[]
+  writeFormer(keys: readonly FormerKey[]): void
 }
 
-function secretsIn(place: Place): Secrets {
+function secretsIn(place: Place, neededIds: readonly string[] = []): Secrets {
+  const needed = new Set(neededIds)
   let ring = ringOf(place.read())
   /** As another process may have left it. A file that cannot be read takes nothing away from who has read it before. */
   const look = () => {
@@ -106,11 +107,25 @@ function secretsIn(place: Place): Secrets {
     place.write(to(place.read()))
     ring = ringOf(place.read())
   }
+  const former = new Map<string, Ready>()
+  const formerKey = (id: string): Ready | undefined => {
+    const stored = place.readFormer().find((key) => key.id === id)
+    if (!stored) former.delete(id)
+    else if (!former.has(id)) {
+      const key = decryptedKey(stored, place.read())
+      if (key) former.set(id, ready(key))
+    }
+    return former.get(id)
+  }
   const opening = (id: string) => {
     if (!ring.some((key) => key.id === id)) look()
-    const key = ring.find((key) => key.id === id)
+    const key = ring.find((key) => key.id === id) ?? formerKey(id)
     if (!key) throw new Error(`encrypted with the key ${id}, which is not in ${place.name}`)
     return key
+  }
+  const hasKey = (id: string) => {
+    look()
+    return ring.some((key) => key.id === id) || formerKey(id) !== undefined
   }
   return {
     encrypt(about, text) {
@@ -151,36 +166,59 @@ function secretsIn(place: Place): Secrets {
       return Buffer.concat([cipher.update(raw.subarray(28)), cipher.final()])
     },
     mac: (purpose, text) => ring[0].mac(purpose, text),
-    isMac: (purpose, text, start) => ring.some((key) => key.mac(purpose, text).startsWith(start)),
+    isMac(purpose, text, start) {
+      const isBy = (key: Ready) => key.mac(purpose, text).startsWith(start)
+      if (ring.some(isBy)) return true
+      // Of a restored backup. Cursors and forms are soon over, and strangers send wrong ones at will.
+      return (
+        purpose === 'audit head' &&
+        place.readFormer().some(({ id }) => {
+          const key = formerKey(id)
+          return key !== undefined && isBy(key)
+        })
+      )
+    },
     keyIds() {
       ring = ringOf(place.read())
       return ring.map(({ id }) => id)
     },
     addKey: (now) => change((keys) => [newKey(now), ...keys]),
-    dropOldKeys: () => change((keys) => keys.slice(0, 1)),
-  }
-}
-
-type Ready = { id: string; encrypting: Buffer; copying: Buffer; mac(purpose: Passing, text: string): string }
-const ringOf = (keys: readonly Key[]) => keys.map(ready) as [Ready, ...Ready[]]
-function ready({ id, bytes }: Key): Ready {
-  const macs = new Map<string, Buffer>()
-  return {
-    id,
-    encrypting: derived(bytes, 'encrypting'),
-    copying: derived(bytes, 'copies'),
-    mac(purpose, text) {
-      let key = macs.get(purpose)
-      if (!key) macs.set(purpose, (key = derived(bytes, `mac ${purpose}`)))
-      return createHmac('sha256', key).update(text).digest('base64url')
+    setOldKeysAside(now) {
+      const keys = place.read()
+      const [newest, ...old] = keys as [Key, ...Key[]]
+      const at = new Date(now).toISOString()
+      const before = place.readFormer().filter(({ id }) => !keys.some((key) => key.id === id))
+      // Those of which the key that encrypted them is gone stay as they are.
+      const anew = before.map((stored) => {
+        const key = decryptedKey(stored, keys)
+        return key ? encryptedKey(key, stored.setAsideAt, newest) : stored
+      })
+      place.writeFormer([...old.map((key) => encryptedKey(key, at, newest)), ...anew])
+      change(() => [newest])
     },
+    formerKeys: () => place.readFormer().map(({ id, setAsideAt }) => ({ id, setAsideAt })),
+    dropFormerKey(id) {
+      place.writeFormer(place.readFormer().filter((key) => key.id !== id))
+      former.delete(id)
+      needed.delete(id)
+    },
+    hasKey,
+    missingKeys: () => [...needed].filter((id) => !hasKey(id)),
   }
 }
 
 /** Keys that are nowhere but here. */
 export function secretsWith(masterKey: Buffer): Secrets {
   let keys: readonly Key[] = [{ id: OLD_ID, bytes: masterKey }]
-  return secretsIn({ name: 'memory', read: () => keys, write: (them) => void (keys = them), changed: () => false })
+  let former: readonly FormerKey[] = []
+  return secretsIn({
+    name: 'memory',
+    read: () => keys,
+    write: (them) => void (keys = them),
+    changed: () => false,
+    readFormer: () => former,
+    writeFormer: (them) => void (former = them),
+  })
 }
 
 /**
@@ -205,7 +243,7 @@ export function secretsFromFile(path: string, needed: readonly string[] = []): S
     const file = statSync(path, { throwIfNoEntry: false })
     return file && `${file.ino} ${file.mtimeMs} ${file.size}`
   }
-  return secretsIn({
+  const place: Place = {
     name: path,
     read() {
       seen = mark()
@@ -213,81 +251,10 @@ export function secretsFromFile(path: string, needed: readonly string[] = []): S
     },
     write: (keys) => writeKeys(path, keys),
     changed: () => mark() !== seen,
-  })
-}
-
-/** `the key k1` · `the keys a and b` */
-export const named = (ids: readonly string[]) => `the key${ids.length === 1 ? '' : 's'} ${ids.join(' and ')}`
-
-function readKeys(path: string): readonly Key[] {
-  const text = attempt(path, 'read', () => readFileSync(path, 'utf8')).trim()
-  if (/^[0-9a-f]{64}$/.test(text)) return [{ id: OLD_ID, bytes: Buffer.from(text, 'hex') }]
-  const keys = text.split('\n').map((line) => {
-    const [, id, hex] = /^(\S+) ([0-9a-f]{64})$/.exec(line) ?? []
-    if (!id || !hex || !isKeyId(id)) throw noKeyFile(path)
-    const bytes = Buffer.from(hex, 'hex')
-    if (id !== OLD_ID && !id.endsWith(fingerprint(bytes)))
-      throw new KeyFileError(
-        `${path}: the line of the key ${id} holds another key, or was changed. Restore it from your copy of the keys.`,
-      )
-    return { id, bytes }
-  })
-  if (new Set(keys.map(({ id }) => id)).size < keys.length)
-    throw new KeyFileError(`${path} names a key twice. Leave the right line in it.`)
-  return keys
-}
-const noKeyFile = (path: string) =>
-  new KeyFileError(
-    `${path} is not a key file (lines of an id and 64 hexadecimal digits). Restore it from your copy of the keys.`,
-  )
-
-/**
- * Of several that start at once the first one's, and nobody reads it before it is whole: a link to a finished file is
- * made only where there is none.
- */
-function makeKeyFile(path: string) {
-  const part = `${path}.${process.pid}`
-  put(openSync(part, 'w', 0o600), [newKey(Date.now())])
-  try {
-    linkSync(part, path)
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(part)
+    readFormer: () => readFormerKeys(path),
+    writeFormer: (keys) => writeFormerKeys(path, keys),
   }
-}
-
-/** The whole file or the former one, whatever happens meanwhile; of the owner that it had. */
-function writeKeys(path: string, keys: readonly Key[]) {
-  attempt(path, 'written', () => {
-    const owner = statSync(path, { throwIfNoEntry: false })
-    const part = `${path}.new`
-    const file = openSync(part, 'w', 0o600)
-    fchmodSync(file, 0o600)
-    if (owner) fchownSync(file, owner.uid, owner.gid)
-    put(file, keys)
-    renameSync(part, path)
-    const dir = openSync(dirname(path), 'r')
-    fsyncSync(dir)
-    closeSync(dir)
-  })
-}
-
-function put(file: number, keys: readonly Key[]) {
-  writeSync(file, keys.map(({ id, bytes }) => `${id} ${bytes.toString('hex')}\n`).join(''))
-  fsyncSync(file)
-  closeSync(file)
-}
-
-function attempt<T>(path: string, what: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw new KeyFileError(
-      `The key file ${path} cannot be ${what} (${(error as { code?: string }).code}). Check that it is there, ` +
-        `and that Berth's user may change it and its directory.`,
-    )
-  }
+  return secretsIn(place, needed)
 }
 
 /** The stored form of a token: SHA-256 of 256 random bits needs no salt. */

@@ -1,7 +1,8 @@
 // Columns of encrypted text: which keys theirs are, and encrypting all of it anew while everything goes on.
 import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { isEncrypted, isKeyId, keyOf, type Secrets } from '../crypto/secrets.ts'
+import { isKeyId } from '../crypto/key-ring.ts'
+import { isEncrypted, keyOf, type Secrets } from '../crypto/secrets.ts'
 import { type Db, type Tx, write } from './open.ts'
 
 /** A column whose texts are encrypted, all or some; `about` is what a row's is bound to. */

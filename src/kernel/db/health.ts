@@ -124,7 +124,9 @@ export class DatabaseHealth {
 
   /** Refuses changes until `release`; the database itself may be well. */
   hold(trouble: Trouble & { kind: HoldKind }) {
-    if (!this.holds.has(trouble.kind)) log.error('changes are refused, reads go on', { reason: trouble.reason })
+    // Every start with a replica begins so; a replica that does not answer is an error of its own.
+    const say = trouble.kind === 'unconfirmed' ? log.info : log.error
+    if (!this.holds.has(trouble.kind)) say('changes are refused, reads go on', { reason: trouble.reason })
     this.holds.set(trouble.kind, trouble)
   }
 

@@ -4,17 +4,24 @@ import type { AppContext } from '../../kernel/api/operation.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'
 import { headOf } from '../../kernel/audit/chain.ts'
-import { type Db, read, troubleOf } from '../../kernel/db/open.ts'
+import { type Db, read, troubleOf, write } from '../../kernel/db/open.ts'
+import { getSetting, putSetting } from '../../kernel/db/queries.ts'
 import { log } from '../../kernel/log.ts'
 import { verifyAudit } from './verify.ts'
+
+/** The setting that says that this log has had an anchor. */
+const ANCHORED = 'audit.anchored'
 
 /** Moves the anchor on. The newest line must be on disk before the anchor names it: a commit is. */
 export function moveAnchorOn(db: Db, { auditAnchor, secrets, clock }: AppContext) {
   if (troubleOf(db)) return
   const head = read(db, headOf)
   const result = auditAnchor.moveOn(db, secrets, clock())
-  if (result === 'begun' && head)
-    log.warning('the audit log had no anchor: one begins', { line: head.seq, file: auditAnchor.path })
+  const isFirst = read(db, (tx) => getSetting(tx, ANCHORED)) === undefined
+  if (isFirst) write(db, (tx) => putSetting(tx, ANCHORED, true))
+  // A new installation begins without one.
+  if (result === 'begun' && head && !isFirst)
+    log.warning('the audit log had no anchor any more: a new one begins', { line: head.seq, file: auditAnchor.path })
   if (result === 'refused')
     log.error('the audit log contradicts its anchor: newest lines are missing or were replaced', {
       ...auditAnchor.state(db, secrets),

@@ -53,7 +53,7 @@ export class Replica {
     holdChanges(this.db, {
       kind: 'unconfirmed',
       code: 'UNCONFIRMED',
-      reason: `Whether another controller took over is not known: ${this.config.address} does not answer.`,
+      reason: `Whether another controller took over is not known yet: ${this.config.address} has not answered.`,
       since: this.wallClock(),
     })
     await Promise.race([this.tick(), Bun.sleep(CONFIRM_MS)])

@@ -1,5 +1,8 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'
+import { named } from '../../kernel/crypto/key-file.ts'
+import { KeyFileError } from '../../kernel/crypto/key-ring.ts'
+import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { hour, iso } from '../../kernel/db/clock.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { retried, undelivered } from '../../kernel/queue/queries.ts'
@@ -39,4 +42,33 @@ export const retriedMails: Source = ({ tx, actor }) => {
       href: '/admin/settings',
     },
   ]
+}
+
+export const missingKeys: Source = ({ actor, secrets }) => {
+  if (!mayCall(getMail, actor)) return []
+  const missing = missingIn(secrets)
+  if (!missing.length) return []
+  return [
+    {
+      level: 'bad',
+      what: `The key file lacks ${named(missing)}.`,
+      effect:
+        'What is encrypted with it cannot be read: passwords of services and authenticator apps are among it. Add ' +
+        'the line from your copy of the key file; nothing has to be restarted. sudo berth secrets list says what ' +
+        'needs it.',
+      since: null,
+      action: 'Open settings',
+      href: '/admin/settings',
+    },
+  ]
+}
+
+/** A file that cannot be read at all is told by whoever needs it. */
+function missingIn(secrets: Secrets): readonly string[] {
+  try {
+    return secrets.missingKeys()
+  } catch (error) {
+    if (error instanceof KeyFileError) return []
+    throw error
+  }
 }

@@ -1,13 +1,13 @@
 import { feature } from '../../kernel/feature.ts'
 import { mailDelivery } from '../../kernel/mail/mail.ts'
 import { hasDelivered } from '../../kernel/queue/queries.ts'
-import { retriedMails, unsentMails } from './attention.ts'
+import { missingKeys, retriedMails, unsentMails } from './attention.ts'
 import { answerBrand } from './brand.ts'
 import { ownBranding, resellerBranding } from './branding.ts'
 import { changeSetting, listSettings, settingWeakening } from './defaults.ts'
 import { configureMail, getMail, testMail } from './mail.ts'
 import { hasBranding } from './queries.ts'
-import { rotateSecrets } from './rotate-secrets.ts'
+import { dropSecretKey, listSecretKeys, rotateSecrets } from './rotate-secrets.ts'
 import { branding } from './tables.ts'
 
 const errors = {
@@ -23,6 +23,16 @@ const errors = {
       'The key file cannot be read or written, or lacks a key that something is encrypted with; the message ' +
       'says which.',
     remedy: 'Put the right key file in place, then try again.',
+  },
+  former_key_not_found: {
+    status: 404,
+    when: 'No former key has this id.',
+    remedy: 'See berth secrets list.',
+  },
+  former_key_in_use: {
+    status: 409,
+    when: 'Something in the database is encrypted with this former key, as after the restore of an older backup.',
+    remedy: 'Rotate the keys, then drop it.',
   },
 } as const
 
@@ -51,13 +61,15 @@ export const settingsFeature = feature({
     getMail,
     configureMail,
     rotateSecrets,
+    listSecretKeys,
+    dropSecretKey,
     testMail,
     listSettings,
     changeSetting,
     ...Object.values(ownBranding),
     ...Object.values(resellerBranding),
   ],
-  attention: [unsentMails, retriedMails],
+  attention: [unsentMails, retriedMails, missingKeys],
   checklist: [
     {
       kinds: ['staff'],

@@ -130,8 +130,8 @@ describe('S32: after a rotation', () => {
     const before = opened(p.db, secrets)
     const n = encryptedIn(p.db.$client).length
     expect(n).toBeGreaterThanOrEqual(4)
-    const { key, encrypted, dropped } = await p.admin('POST', ROTATE)
-    expect([encrypted, dropped, key]).toEqual([n, ['k1'], secrets.keyIds()[0]])
+    const { key, encrypted, setAside } = await p.admin('POST', ROTATE)
+    expect([encrypted, setAside, key]).toEqual([n, ['k1'], secrets.keyIds()[0]])
     expect(secrets.keyIds()).toEqual([key])
     expect(keysOf(p.db.$client)).toEqual([key])
     expect(opened(p.db, secrets)).toEqual(before)
@@ -182,7 +182,7 @@ describe('S32: after a rotation', () => {
       expect((await p.call(p.owner, 'GET', '/admin/settings/sign-in')).body).toMatchObject({ issuer: null })
       await p.post.serve(p)
       expect((await p.call(p.owner, 'DELETE', '/admin/settings/sign-in')).status).toBe(200)
-      expect(await p.admin('POST', ROTATE)).toMatchObject({ dropped: ['k1'] })
+      expect(await p.admin('POST', ROTATE)).toMatchObject({ setAside: ['k1'] })
     },
   )
   test('a cursor from before it is refused in words, and the list starts again', async () => {
@@ -228,14 +228,14 @@ describe('S32: a rotation', () => {
     const { secrets } = p.controller.app
     secrets.addKey(p.now())
     const [key] = secrets.keyIds()
-    expect(await p.admin('POST', ROTATE)).toMatchObject({ key, dropped: ['k1'] })
+    expect(await p.admin('POST', ROTATE)).toMatchObject({ key, setAside: ['k1'] })
     expect(keysOf(p.db.$client)).toEqual([key!])
   })
   test('twice at once agrees on one key', async () => {
     using p = await encryptedWorld()
     const [a, b] = await Promise.all([p.admin('POST', ROTATE), p.admin('POST', ROTATE)])
     expect(b.key).toBe(a.key)
-    expect([...a.dropped, ...b.dropped]).toEqual(['k1'])
+    expect([...a.setAside, ...b.setAside]).toEqual(['k1'])
     expect(keysOf(p.db.$client)).toEqual([a.key])
   })
   test('misses nothing that is encrypted while it goes on', async () => {
@@ -368,11 +368,38 @@ describe('S32: as processes', () => {
     const { code, out, error } = await run('secrets', 'rotate')
     expect([code, error]).toEqual([0, ''])
     expect(out).toBe(
-      `${ALL} values re-encrypted with the key ${ids()[0]}. The key ${old} is gone: copy the key file to where ` +
-        'you keep it.',
+      `${ALL} values re-encrypted with the key ${ids()[0]}. The key ${old} is a former key, for ` +
+        'earlier backups: copy the key file and the file beside it to where you keep them.',
     )
     const { data } = await live.admin('audit.list', { query: { operation: 'secrets.rotate', limit: '1' } })
     expect(data).toMatchObject([{ operation: 'secrets.rotate', actor: { name: 'System' }, result: 'done' }])
+  }, 60_000)
+
+  test('a backup from before a rotation opens after a restore; its key stays until nothing needs it', async () => {
+    const [old] = ids()
+    const before = everything()
+    const backup = `${live.dir}/before.db`
+    for (const args of [
+      ['backup', 'create', backup],
+      ['secrets', 'rotate'],
+      ['backup', 'restore', backup, '--discard-newer'],
+    ])
+      expect([args, (await run(...args)).code]).toEqual([args, 0])
+    expect(keysUsed()).toEqual([old!])
+    expect(everything()).toEqual(before)
+    expect((await run('secrets', 'list')).out).toMatch(
+      new RegExp(`^${ids()[0]}  in the key file; 0 values in the database\n${old}  former key; ${ALL} values`),
+    )
+    const refused = await run('secrets', 'drop', old!)
+    expect([refused.code, refused.error]).toEqual([
+      1,
+      `former_key_in_use: Something in the database is encrypted with the key ${old}.`,
+    ])
+    expect(everything()).toEqual(before)
+    expect((await run('secrets', 'rotate')).code).toBe(0)
+    expect((await run('secrets', 'drop', old!)).out).toBe(`The key ${old} is gone.`)
+    expect(everything()).toEqual(before)
+    expect((await run('secrets', 'list')).out).not.toContain(old!)
   }, 60_000)
 
   test('a running controller serves on meanwhile, and knows the new key at once', async () => {

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
-import { KeyFileError, secretsFromFile, secretsWith } from '../../../src/kernel/crypto/secrets.ts'
+import { KeyFileError } from '../../../src/kernel/crypto/key-ring.ts'
+import { secretsFromFile, secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 
 const dir = mkdtempSync(`${tmpdir()}/berth-secrets-`)
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -61,7 +62,7 @@ describe('a digest', () => {
     expect(changing.mac('cursor', 'a')).not.toStartWith(start)
     expect(changing.isMac('cursor', 'a', start)).toBe(true)
     expect(changing.isMac('cursor', 'b', start)).toBe(false)
-    changing.dropOldKeys()
+    changing.setOldKeysAside(0)
     expect(changing.isMac('cursor', 'a', start)).toBe(false)
   })
 })
@@ -114,7 +115,7 @@ describe('S32: the key file', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${oldKey}\n`)
   })
   test(
-    'takes a new key in front, keeps the old one until it is dropped, and stays 0600; who has it open ' + 'notices',
+    'takes a new key in front, keeps the old one until it is set aside, and stays 0600; who has it open ' + 'notices',
     () => {
       const path = holding(oldKey)
       const [here, there, encrypts] = [secretsFromFile(path), secretsFromFile(path), secretsFromFile(path)]
@@ -129,14 +130,48 @@ describe('S32: the key file', () => {
       const after = here.encrypt('row', 'text')
       for (const fileSecrets of [here, there, secretsFromFile(path)])
         for (const encrypted of [before, after]) expect(fileSecrets.open('row', encrypted)).toBe('text')
-      there.dropOldKeys()
+      there.setOldKeysAside(Date.UTC(2026, 10, 22))
       expect(readFileSync(path, 'utf8')).toBe(`${newest}\n`)
+      for (const fileSecrets of [here, there, secretsFromFile(path)])
+        for (const encrypted of [before, after]) expect(fileSecrets.open('row', encrypted)).toBe('text')
+      there.dropFormerKey('k1')
       expect(() => secretsFromFile(path).open('row', before)).toThrow(
         `encrypted with the key k1, which is not in ${path}`,
       )
       expect(secretsFromFile(path).open('row', after)).toBe('text')
     },
   )
+  test('former keys open what they encrypted over many rotations, and lie there encrypted, for the owner alone', () => {
+    const path = holding(oldKey)
+    const fileSecrets = secretsFromFile(path)
+    const encrypted = [fileSecrets.encrypt('row', 'text 0')]
+    for (const i of [1, 2, 3]) {
+      fileSecrets.addKey(Date.UTC(2026, 10, 20 + i))
+      encrypted.push(fileSecrets.encrypt('row', `text ${i}`))
+      fileSecrets.setOldKeysAside(Date.UTC(2026, 10, 20 + i, 12))
+    }
+    expect(encrypted.map((text) => secretsFromFile(path).open('row', text))).toEqual(
+      [0, 1, 2, 3].map((i) => `text ${i}`),
+    )
+    expect(fileSecrets.formerKeys().map(({ setAsideAt }) => setAsideAt)).toEqual(
+      [23, 22, 21].map((day) => `2026-11-${day}T12:00:00.000Z`),
+    )
+    expect(mode(`${path}.former`)).toBe('600')
+    expect(readFileSync(`${path}.former`, 'utf8')).not.toContain(oldKey)
+    // The former keys open nothing without the key file.
+    writeFileSync(path, `${'77'.repeat(32)}\n`)
+    expect(() => secretsFromFile(path).open('row', encrypted[0]!)).toThrow()
+  })
+  test('a key that values need and that is nowhere is named as missing until its line is back', () => {
+    const path = holding(oldKey)
+    secretsFromFile(path).addKey(Date.UTC(2026, 10, 21))
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.split('\n')[0]!)
+    const lacking = secretsFromFile(path, ['k1'])
+    expect(lacking.missingKeys()).toEqual(['k1'])
+    writeFileSync(path, text)
+    expect(lacking.missingKeys()).toEqual([])
+  })
   test('that goes or is spoilt under who has read it takes nothing away, and is not written over', () => {
     for (const spoil of [(path: string) => rmSync(path), (path: string) => writeFileSync(path, 'nonsense')]) {
       const path = holding(oldKey)
