@@ -213,7 +213,7 @@ export class Connection {
     if (frame.type === 'console') return void this.consoles.open(frame, this.identity)
     if (frame.type === 'files') return void this.files.open(frame.session, this.identity)
     if (frame.type === 'command') void this.obey(socket, frame)
-    else this.report()
+    if (frame.type === 'welcome' || frame.type === 'report') this.report()
   }
 
   /** Another controller has taken over from one with a lower epoch: it still has the node's records, and no say. */

@@ -60,6 +60,8 @@ export const agentPaths = {
   images: '/agent/v1/images',
   /** `/agent/v1/program/{x64|aarch64}`: the program, for a machine that joins. Needs an enrolment token. */
   program: '/agent/v1/program',
+  /** The release that a node is to be brought to (`release/offer.ts`). Signed as the upgrade is, in any protocol. */
+  release: '/agent/v1/release',
 } as const
 
 /** Headers of an agent's signed requests: the WebSocket upgrade and image downloads. */
@@ -211,6 +213,10 @@ export const ToAgent = t.Union([
   }),
   /** Somebody asks for files of a backup: the node opens `agentPaths.files` for this session, and is asked there. */
   t.Object({ type: t.Literal('files'), session }),
+  /** The node asks at `agentPaths.release` now; `update` of its facts tells what follows. */
+  t.Object({ type: t.Literal('lookForRelease') }),
+  /** The node runs this version on trial, and the controller saw nothing that speaks against it: it stays. */
+  t.Object({ type: t.Literal('acceptRelease'), version: line(64) }),
 ])
 export type ToAgent = Static<typeof ToAgent>
 
@@ -239,5 +245,10 @@ export type EnrollResponse = Static<typeof EnrollResponse>
  * `nonce` in the details, too, the controller waits for `agentPaths.stopped`.
  */
 export const DECLARED_LOST = 'node_declared_lost'
-export const ChallengeRequest = t.Object({ nodeId: line(60), protocol })
+export const ChallengeRequest = t.Object({
+  nodeId: line(60),
+  protocol,
+  /** For `agentPaths.release`, which agents of other protocols ask for too. */
+  purpose: t.Optional(t.Literal('release')),
+})
 export const ChallengeResponse = t.Object({ nonce: line(200) })

@@ -128,6 +128,16 @@ export type AddressUsePage = {
   total: number
 }
 
+export type AgentUpdate = {
+  state: "fetching" | "refused" | "failed" | "switching" | "trial" | "went_back"
+  at: number
+  version?: OneLineOfText0To64
+  from?: OneLineOfText0To64
+  code?: string
+  reason?: OneLineOfText0To500
+  findings?: (OneLineOfText0To300)[]
+}
+
 export type Alert = {
   id: string
   serverId: string
@@ -3672,6 +3682,8 @@ export type OneLineOfText0To32 = string
 export type OneLineOfText0To40 = string
 
 export type OneLineOfText0To400 = string
+
+export type OneLineOfText0To41 = string
 
 export type OneLineOfText0To500 = string
 
@@ -7776,6 +7788,9 @@ export interface Operations {
         managementAddress?: string
         containers?: ContainerEngine
         cards?: (Card)[]
+        updatedBy?: "itself" | "package" | "hand"
+        platform?: OneLineOfText0To41
+        update?: AgentUpdate
       }
       inventoryAt: string | null
       /** Accounts that own a server on it. */

@@ -6,6 +6,34 @@ import { Volume } from './disks.ts'
 import { address, cidr } from './ports.ts'
 import { cpuModel, firmwares, MOST_CPU_MODELS, Power } from './vms.ts'
 
+/**
+ * The states of an agent's update. `refused`: nothing of the release was taken. `failed`: it could not be fetched or
+ * started, and a later try may end otherwise. `trial`: it runs until the controller accepts it, and goes back without.
+ */
+export const updateStates = ['fetching', 'refused', 'failed', 'switching', 'trial', 'went_back'] as const
+
+/** Left out: no update was tried since the last one that was accepted. `at`: of the last change of its state. */
+export const AgentUpdate = t.Object(
+  {
+    state: t.Enum(updateStates),
+    at: timestamp,
+    /** That of the release; left out where its manifest is not believed. */
+    version: t.Optional(line(64)),
+    /** The version to which a trial goes back. */
+    from: t.Optional(line(64)),
+    /** Of `refused`, `failed` and `went_back`. */
+    code: t.Optional(t.String({ pattern: '^[a-z0-9_]{1,60}$' })),
+    reason: t.Optional(line(500)),
+    /**
+     * Of a trial, once the agent has compared its inventory with that of before and probed each of its drivers: what
+     * speaks against it. Empty: nothing.
+     */
+    findings: t.Optional(t.Array(line(300), { maxItems: 20 })),
+  },
+  { title: 'AgentUpdate' },
+)
+export type AgentUpdate = Static<typeof AgentUpdate>
+
 /** Facts about the host, sent when the agent connects and whenever one changes. */
 export const Facts = t.Object({
   hostname: line(253),
@@ -39,6 +67,14 @@ export const Facts = t.Object({
   /** Left out by a host that has no container engine. */
   containers: t.Optional(ContainerEngine),
   cards: t.Optional(t.Array(Card, { maxItems: MOST_CARDS })),
+  /**
+   * How this agent comes to another version: `itself` by releases of its controller, or by a `package` or another work
+   * of an operator's, `hand`. Left out by agents that know no releases.
+   */
+  updatedBy: t.Optional(t.Enum(['itself', 'package', 'hand'])),
+  /** `linux-x64`, as a release names what its programs are for. */
+  platform: t.Optional(line(41)),
+  update: t.Optional(AgentUpdate),
 })
 export type Facts = Static<typeof Facts>
 
