@@ -142,6 +142,7 @@ const statements = prepared(({ $client }) => ({
     'SELECT id, kind, reseller_id AS resellerId FROM accounts WHERE id = ?',
   ),
   anyStaff: $client.prepare("SELECT 1 FROM accounts WHERE kind = 'staff' LIMIT 1"),
+  anyBuyer: $client.prepare("SELECT 1 FROM accounts WHERE kind <> 'staff' LIMIT 1"),
   customers: $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM accounts WHERE reseller_id = ?'),
   anyCustomer: $client.prepare<unknown, [string]>('SELECT 1 FROM accounts WHERE reseller_id = ? LIMIT 1'),
   locked: $client.prepare<Locked, [string, number]>(
@@ -153,6 +154,8 @@ const statements = prepared(({ $client }) => ({
 export const visibilityOf = (tx: Db, id: string): VisibilityRow | null => statements(tx).visibility.get(id)
 /** Is there a staff account? Not before the set-up. */
 export const hasStaff = (tx: Db): boolean => statements(tx).anyStaff.get() !== null
+/** Is there an account that servers can be ordered for, of a customer or a reseller? */
+export const hasBuyers = (tx: Db): boolean => statements(tx).anyBuyer.get() !== null
 /** How many customers the reseller has. */
 export const countCustomers = (tx: Db, resellerId: string): number => statements(tx).customers.get(resellerId)!.n
 export const hasCustomers = (tx: Db, resellerId: string): boolean => statements(tx).anyCustomer.get(resellerId) !== null

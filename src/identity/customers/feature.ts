@@ -3,7 +3,7 @@ import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { areas } from '../account-records/areas.ts'
 import { customerData } from '../account-records/model.ts'
-import { searchAccounts } from '../account-records/queries.ts'
+import { hasBuyers, searchAccounts } from '../account-records/queries.ts'
 import {
   changeCustomer,
   createCustomer,
@@ -60,6 +60,17 @@ export const customersFeature = feature({
           : undefined,
       find: ({ tx, actor }, text, most) =>
         searchAccounts(tx, text, most, actor.kind === 'staff' ? undefined : actor.accountId),
+    },
+  ],
+  checklist: [
+    {
+      kinds: ['staff'],
+      position: 65,
+      by: createCustomer,
+      title: 'First customer',
+      words: 'The owner of a server. You may add yourself, to try it.',
+      done: ({ tx }) => hasBuyers(tx),
+      href: () => '/admin/customers',
     },
   ],
   nav: [

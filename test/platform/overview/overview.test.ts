@@ -331,6 +331,7 @@ test('the checklist ticks as things come to be, one by one', async () => {
   const pack = await p.admin('POST', '/admin/packages', { name: 'S', vcpus: 1, memoryMb: 512, diskGb: 5 })
   expect((await ticks(p)).at(-1)).toBe('Package')
   const customer = p.account('customer', 'Cal')
+  expect((await ticks(p)).at(-1)).toBe('First customer')
   await p.admin('POST', '/admin/servers', {
     ownerId: customer.id,
     packageId: pack.id,
@@ -347,11 +348,19 @@ test('the checklist ticks as things come to be, one by one', async () => {
     'Address pool',
     'Image',
     'Package',
+    'First customer',
     'First server',
   ])
   await p.admin('PATCH', `/admin/images/${image}`, { published: false })
   await p.admin('PATCH', `/admin/packages/${pack.id}`, { archived: true })
-  expect(await ticks(p)).toEqual(['Public address', 'First location', 'First node', 'Address pool', 'First server'])
+  expect(await ticks(p)).toEqual([
+    'Public address',
+    'First location',
+    'First node',
+    'Address pool',
+    'First customer',
+    'First server',
+  ])
 })
 
 describe('the figure of GPU cards', () => {
@@ -373,4 +382,19 @@ describe('the figure of GPU cards', () => {
     expect((await overview(p)).gpus).toEqual({ free: 1, held: 1, checking: 0, closed: 0, broken: 1, missing: 1 })
     expect(await pageOf(p)).toContain('1 free, 1 broken and 1 missing')
   })
+})
+
+test('a new package begins with IPv6 only where a pool has it, so that the first order is not refused', async () => {
+  using p = await world()
+  const headers = { Cookie: `__Host-panel=${p.owner.cookie}` }
+  const prefix = async () => {
+    const html = await (
+      await p.controller.router.fetch(new Request('http://localhost/admin/packages', { headers }))
+    ).text()
+    const field = /<input[^>]*name="ipv6Prefix"[^>]*>/.exec(html)![0]
+    return /value="(\d+)"/.exec(field)?.[1]
+  }
+  expect(await prefix()).toBeUndefined()
+  await p.admin('POST', '/admin/ip-pools', { name: 'v6', network: '2001:db8::/48', gateway: '2001:db8::1' })
+  expect(await prefix()).toBe('64')
 })

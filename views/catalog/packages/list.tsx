@@ -1,7 +1,8 @@
 import { packageFields } from '../../../src/catalog/packages/fields.ts'
 import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
-import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listPools } from '../../../src/network/ip-pools/pools.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
@@ -16,14 +17,14 @@ type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
 export const packagesPage = page({
   path: '/admin/packages',
-  reads: { packages: listPackages },
+  reads: { packages: listPackages, pools: allIfAllowed(listPools) },
   title: 'Packages',
   nav: 'packages',
-  view: ({ packages }) => (
+  view: ({ packages, pools }) => (
     <>
       <Head
         title="Packages"
-        actions={<AddPackage />}
+        actions={<AddPackage hasIpv6={!pools || pools.data.some(({ version }) => version === 6)} />}
         sub={<span>Sizes that servers are ordered in. A server keeps the size it was ordered with.</span>}
       />
       <List
@@ -93,7 +94,8 @@ const columns: readonly Column<Package>[] = [
   { title: 'Actions', kind: 'more', cell: (p) => <PackageMenu of={p} /> },
 ]
 
-const AddPackage = () => (
+/** Where no pool has IPv6, a package that asks for it could not be ordered. */
+const AddPackage = ({ hasIpv6 }: { hasIpv6: boolean }) => (
   <Action
     op={createPackage}
     label="Add package"
@@ -101,7 +103,7 @@ const AddPackage = () => (
     tone="pri"
     wide
     done="{name} is added"
-    fields={<ListedFields list={packageFields} scope="package" />}
+    fields={<ListedFields list={packageFields} scope="package" initial={hasIpv6 ? {} : { ipv6Prefix: '' }} />}
   />
 )
 

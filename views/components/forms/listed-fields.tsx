@@ -8,18 +8,21 @@ type Props<L extends FieldList> = {
   scope: string
   /** The record that is edited; without it, a new one is made. */
   of?: Readonly<Record<string, any>> | undefined
+  /** First values of fields in a form for a new record, in place of the list's. */
+  initial?: { [K in keyof L]?: string | number }
   /** A field that the page draws itself, in the place of the list's. */
   instead?: { [K in keyof L]?: ComponentChildren }
   /** Drawn in front of a field. */
   before?: { [K in keyof L]?: ComponentChildren }
 }
 
-export function ListedFields<L extends FieldList>({ list, scope, of, instead, before }: Props<L>) {
+export function ListedFields<L extends FieldList>({ list, scope, of, initial, instead, before }: Props<L>) {
   const rows: string[][] = []
   for (const [name, { form }] of Object.entries(list))
     if (form.isBeside) rows.at(-1)!.push(name)
     else rows.push([name])
-  const drawn = (name: string) => instead?.[name] || <OneField scope={scope} name={name} field={list[name]!} of={of} />
+  const drawn = (name: string) =>
+    instead?.[name] || <OneField scope={scope} name={name} field={list[name]!} of={of} begins={initial?.[name]} />
   return (
     <>
       {rows.map((row) => (
@@ -32,11 +35,17 @@ export function ListedFields<L extends FieldList>({ list, scope, of, instead, be
   )
 }
 
-type OneFieldProps = { scope: string; name: string; field: ListedField; of: Props<FieldList>['of'] }
-function OneField({ scope, name, field: { control, words = {}, form, usual }, of }: OneFieldProps) {
+type OneFieldProps = {
+  scope: string
+  name: string
+  field: ListedField
+  of: Props<FieldList>['of']
+  begins: string | number | undefined
+}
+function OneField({ scope, name, field: { control, words = {}, form, usual }, of, begins }: OneFieldProps) {
   const { isBeside: _, initial = usual as string | number | undefined, ...shown } = form
   const isNullable = usual === null
-  const value = of ? of[name] : initial
+  const value = of ? of[name] : (begins ?? initial)
   if (control === 'check') return <Check scope={scope} name={name} {...shown} checked={!!value} />
   if (control === 'choice') {
     const options = Object.entries(words).map(([of, label]) => ({ value: of, label }))
