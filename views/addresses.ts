@@ -137,6 +137,7 @@ export const addresses = [
   '/account/events',
   '/admin/api/reference',
   '/admin/controller',
+  '/admin/controller/updates',
   '/admin/settings',
   '/api-reference',
   '/confirm-email/{token}',

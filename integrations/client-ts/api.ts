@@ -4086,6 +4086,26 @@ export type ReinstallOptions = {
   snapshots: number
 }
 
+export type Release = {
+  version: string
+  file: string
+  date: string
+  /** Which of the trusted keys signed it. */
+  key: string
+  /** It follows this version or a later one. */
+  minimumVersion: string
+  protocol: number
+  schema: string
+  /** Of the program. */
+  sizeBytes: number
+  /** Of the release, in which the program is compressed. */
+  fileBytes: number
+  addedAt: string
+  notes: string
+  /** Why this controller cannot be updated to it; null where it can. */
+  refused: string | null
+}
+
 export type RelocationAtWork = {
   location: LocationReference
   /** It has not passed its point of no return. */
@@ -5177,6 +5197,89 @@ export type TransferProgress = {
   })[]
 }
 
+export type UpdateCheck = {
+  version: string
+  at: string
+  by: string
+  stopsSeconds: number
+  findings: ({
+    result: "ok" | "info" | "warn" | "bad"
+    what: string
+    words: string
+  })[]
+}
+
+export type Updates = {
+  version: string
+  protocol: number
+  schema: string
+  /** The newest release that the controller can be updated to. */
+  available: string | null
+  /** About how long changes are refused during an update. */
+  stopsSeconds: number
+  /** Why this machine takes no update by the panel; null: it does. */
+  disabledReason: string | null
+  /** Where the operator puts releases. */
+  folder: string
+  releases: (Release)[]
+  /** Files in the folder that are no release, or none whose signature counts. */
+  refusedFiles: ({
+    file: string
+    code: string
+    message: string
+  })[]
+  upgrade: {
+    state: "waiting" | "checking" | "switching" | "trying" | "going_back"
+    from: string
+    to: string
+    by: string
+    since: string
+  } | null
+  /** The last check. */
+  check: {
+    version: string
+    at: string
+    by: string
+    stopsSeconds: number
+    findings: ({
+      result: "ok" | "info" | "warn" | "bad"
+      what: string
+      words: string
+    })[]
+  } | null
+  source: {
+    /** Null: no release is asked for anywhere. */
+    url: string | null
+    lookedAt: string | null
+    lookedBy: string | null
+    /** Found at the address. */
+    version: string | null
+    date: string | null
+    refused: string | null
+    download: {
+      version: string
+      bytes: number
+      totalBytes: number
+      error: string | null
+    } | null
+  }
+  agents: ({
+    version: string
+    connected: number
+    away: number
+  })[]
+  history: ({
+    from: string
+    to: string
+    by: string
+    startedAt: string
+    endedAt: string
+    stoppedSeconds: number
+    result: "done" | "went_back" | "refused"
+    reason: string | null
+  })[]
+}
+
 export type UsageAccount = {
   account: UsageOwner
   /** How many it had in the period, terminated ones included. */
@@ -5702,17 +5805,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -9724,6 +9827,43 @@ export interface Operations {
     }
     result: Transfer
   }
+  /** Verify a release in the folder, and say what an update of the controller to it would do */
+  'updates.check': {
+    body: {
+      version: string
+    }
+    result: UpdateCheck
+  }
+  /** Download the release that was found at the address into the folder of releases */
+  'updates.download': {
+    result: Done
+  }
+  /** Updates of the controller: what runs, releases that are there, one under way, and those of the past */
+  'updates.get': {
+    result: Updates
+  }
+  /** Read the signed manifest of the release at the address that is set */
+  'updates.look': {
+    result: Done
+  }
+  /** Set the address of the release file that is asked for when somebody looks; null turns it off */
+  'updates.set-source': {
+    body: {
+      url: string | null
+    }
+    result: Done
+  }
+  /** Update the controller to a release in the folder. Root of its machine verifies the release by itself, replaces the program, watches it, and puts program and database back when something is wrong */
+  'updates.start': {
+    body: {
+      version: string
+    }
+    result: Done
+  }
+  /** Withdraw an update that waits; one that root has begun comes to its end */
+  'updates.withdraw': {
+    result: Done
+  }
   /** The usage of a month: the total of each account, by package and by GPU offer */
   'usage.accounts': {
     query?: { month?: string; ownerId?: string; resellerId?: string; cursor?: string; limit?: number }
@@ -10522,6 +10662,13 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'transfers.list': ['GET', '/admin/transfers', false],
   'transfers.progress': ['GET', '/admin/transfers/{id}/progress', false],
   'transfers.update': ['PATCH', '/admin/transfers/{id}', false],
+  'updates.check': ['POST', '/admin/updates/actions/check', false],
+  'updates.download': ['POST', '/admin/updates/actions/download', false],
+  'updates.get': ['GET', '/admin/updates', false],
+  'updates.look': ['POST', '/admin/updates/actions/look', false],
+  'updates.set-source': ['PUT', '/admin/updates/source', false],
+  'updates.start': ['POST', '/admin/updates/actions/start', false],
+  'updates.withdraw': ['POST', '/admin/updates/actions/withdraw', false],
   'usage.accounts': ['GET', '/reports/usage/accounts', false],
   'usage.addresses': ['GET', '/reports/usage/addresses', false],
   'usage.addresses-export': ['GET', '/reports/usage/addresses.csv', false],

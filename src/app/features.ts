@@ -133,6 +133,7 @@ import { searchPage } from '../../views/platform/search/search-page.tsx'
 import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
 import { timelinePages } from '../../views/platform/timeline/page.tsx'
+import { updatesPage } from '../../views/platform/updates/page.tsx'
 import { eventsFeature } from '../billing/events/feature.ts'
 import { provisioningFeature } from '../billing/provisioning/feature.ts'
 import { reconciliationFeature } from '../billing/reconciliation/feature.ts'
@@ -246,6 +247,7 @@ import { replicaFeature } from '../platform/replica/feature.ts'
 import { searchFeature } from '../platform/search/feature.ts'
 import { settingsFeature } from '../platform/settings/feature.ts'
 import { timelineFeature } from '../platform/timeline/feature.ts'
+import { updatesFeature } from '../platform/updates/feature.ts'
 
 export const features: readonly Feature[] = [
   apiFeature,
@@ -406,6 +408,7 @@ export const features: readonly Feature[] = [
   importMessagesFeature,
   controllerBackupsFeature,
   replicaFeature,
+  { ...updatesFeature, pages: [updatesPage] },
 ]
 
 /** The registry of the executable. Tests build controllers from other ones: `createController({ registry })`. */

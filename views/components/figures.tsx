@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import type { IconName } from './icon.tsx'
 import { Link } from './link.tsx'
+import { State, type Tone } from './state.tsx'
 
 /** From this share on something is too full; the mark on a meter stands there. */
 const FILL_LIMIT = 0.85
@@ -92,3 +94,41 @@ export const Amount = ({ title, value, of, words }: AmountProps) => (
     {words && <span>{words}</span>}
   </div>
 )
+
+export type Share = { name: string; n: number; tone: Tone; shape: IconName }
+
+type MixProps = { shares: readonly Share[]; none?: string }
+/** Shares of a whole: one bar, then shape, word and number of each (moves.css). `none`: read where there is none. */
+export const Mix = ({ shares, none = 'no servers' }: MixProps) => {
+  let at = 0
+  return (
+    <>
+      <svg
+        class="mix"
+        viewBox={`0 0 ${Math.max(
+          1,
+          shares.reduce((sum, { n }) => sum + n, 0),
+        )} 10`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={shares.map(({ name, n }) => `${n} ${name.toLowerCase()}`).join(', ') || none}
+      >
+        {shares.map(({ n, tone }) => {
+          const x = at
+          at += n
+          return <rect class={tone} x={x} y={0} width={n} height={10} />
+        })}
+      </svg>
+      <div class="legend">
+        {shares.map(({ name, n, tone, shape }) => (
+          <span>
+            <State tone={tone} shape={shape}>
+              {name}
+            </State>
+            <b>{n.toLocaleString('en')}</b>
+          </span>
+        ))}
+      </div>
+    </>
+  )
+}

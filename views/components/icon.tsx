@@ -75,6 +75,9 @@ export type IconName =
   | 'transfer'
   | 'camera'
   | 'disk'
+  | 'folder'
+  | 'undo'
+  | 'checklist'
   | ShapeName
 
 const shapes: Record<ShapeName, true> = {

@@ -38,6 +38,26 @@ export function openRelease(path: string, trusted: readonly ReleaseKey[]): OpenR
   }
 }
 
+/** So many bytes of a release have its manifest and its signature. */
+export const BEGINNING_BYTES = 4 * BLOCK_BYTES + MOST_MANIFEST_BYTES
+
+/** The signed manifest in the first `BEGINNING_BYTES` of a release or in all of it. Throws `ReleaseRefused`. */
+export function manifestAtBeginning(bytes: Buffer, trusted: readonly ReleaseKey[]): Manifest {
+  let at = 0
+  const next = (name: string) => {
+    if (at + BLOCK_BYTES > bytes.length) throw invalid('it ends too early')
+    const member = memberOf(bytes.subarray(at, at + BLOCK_BYTES), at + BLOCK_BYTES)
+    if (member.name !== name) return undefined
+    const end = member.offset + member.sizeBytes
+    if (end > bytes.length) throw invalid('it ends too early')
+    at = end + paddingOf(member.sizeBytes)
+    return bytes.subarray(member.offset, end)
+  }
+  const text = next(MANIFEST_FILE)
+  if (!text) throw invalid('it has no manifest')
+  return verified(text.toString('utf8'), next(SIGNATURE_FILE), trusted)
+}
+
 /** The manifest and the signature of a release without a check; the signature is undefined where there is none. */
 export function unverified(path: string): { text: string; signature: Buffer | undefined; members: Member[] } {
   const file = openSync(path, 'r')

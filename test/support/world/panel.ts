@@ -41,6 +41,7 @@ import { Assets } from '../../../src/kernel/web/assets.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
 import type { ForwardLookUp } from '../../../src/network/reverse-dns/forward.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
+import { Updates } from '../../../src/platform/updates/service.ts'
 import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
 import { eventually } from '../waiting/eventually.ts'
@@ -81,6 +82,8 @@ type Options = {
   webhooks?: Partial<Transport>
   /** PANEL_WEBHOOK_ALLOW_PRIVATE. */
   webhookAllowPrivate?: string
+  /** The keys whose releases count, and how the address of releases is read; without it none counts, none answers. */
+  updates?: Pick<NonNullable<ConstructorParameters<typeof Updates>[1]>, 'keys' | 'fetch'>
   /** Features beside those of the product, such as one that a test declares. */
   features?: readonly Feature[]
   /** Begins as that panel was. */
@@ -173,6 +176,15 @@ export async function panel(options: Options = {}) {
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
         distributions: distributionsOver([], options.distributions ?? onlyExamples),
+        updates: new Updates(dir, {
+          // Root's files of a machine on which nothing of Berth is installed, until the test makes them.
+          machine: { folder: `${dir}/machine/berth`, hostProgram: `${dir}/machine/berth-host`, program: '/berth' },
+          keys: [],
+          fetch: async () => {
+            throw new NoAnswer('The tests have no internet.')
+          },
+          ...options.updates,
+        }),
         panelLookUp: async () => [],
         forwardLookUp: options.forwardLookUp ?? (async () => []),
         webhookTransport: {

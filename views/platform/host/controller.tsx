@@ -12,6 +12,8 @@ import { Checks } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Facts, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
@@ -37,7 +39,16 @@ export const controllerPage = page({
   nav: 'controller',
   view: ({ host, replica, backups, targets }) => (
     <>
-      <Head title="Controller host" sub={<span>The machine that Berth itself runs on.</span>} />
+      <Head
+        title="Controller host"
+        sub={<span>The machine that Berth itself runs on.</span>}
+        actions={
+          <Link class="btn" to="/admin/controller/updates">
+            <Icon name="download" />
+            Updates
+          </Link>
+        }
+      />
       <Live id="host" every={10}>
         <div class="split even">
           <Use host={host} />

@@ -1,0 +1,67 @@
+// The page of updates in Chromium: on a desk and on a phone, in the light and in the dark.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { handOver } from '../../../../src/platform/updates/start.ts'
+import { type Machine, machine, NEXT, path, stranger, wentBack } from '../../../platform/updates/lab.ts'
+import { launch, open } from '../../../support/browser.ts'
+import { pagesFor } from '../../../support/world/pages.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+
+const at = '/admin/controller/updates'
+const notes = `## New
+- **Servers move live between nodes.** With a plan for emptying a node
+- **Who had an address, and when.** Kept for 400 days, also for terminated servers
+
+## Before you update
+- **Webhooks of transfers are new.** A receiver that refuses unknown events should be looked at first
+`
+let p: Machine
+let browser: Browser
+beforeAll(async () => {
+  p = await machine()
+  p.release(NEXT, { notes })
+  p.release('8.0.0', { by: stranger })
+  p.history({ to: '0.0.8', from: '0.0.7', by: 'command line' }, wentBack, { to: '0.1.0', from: '0.0.8' })
+  await p.admin('PUT', `${path}/source`, { url: 'https://releases.example.com/berth-latest.release' })
+  await p.call(p.owner, 'POST', `${path}/actions/check`, { version: NEXT })
+  browser = await launch()
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  p?.close()
+})
+
+for (const screen of shownScreens)
+  test(`updates looks right at ${titleOf(screen)}`, async () => {
+    await mustLookRight({ p, browser, who: p.owner }, screen, { name: 'updates', path: at })
+  })
+
+test('an update is begun on the page, which follows it to its end', async () => {
+  const reader = pagesFor(p, p.owner)
+  const { page, context, complaints } = await open(browser, shownScreens[0]!, reader.url.origin)
+  try {
+    await page.goto(at)
+    await page.getByRole('button', { name: 'Check what would happen' }).click()
+    await page.getByText('Checked', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Update the controller…' }).press('Enter')
+    await page.getByRole('button', { name: `Update to ${NEXT}` }).press('Enter')
+    const step = page.locator('li[aria-current=step]')
+    await step.getByText('This machine takes the request').waitFor()
+    handOver({ db: p.db, app: p.controller.app })
+    expect(existsSync(p.request)).toBe(true)
+    p.machineTakes()
+    p.journal('trying')
+    await step.getByText('on trial').waitFor()
+    await page.reload()
+    expect(await page.getByRole('heading', { name: `Update to ${NEXT}`, exact: true }).isVisible()).toBe(true)
+    p.journal('went_back')
+    p.history({ ...wentBack, reason: { code: 'not_started', words: 'It did not start.' } })
+    await page.getByText('It did not start.').waitFor()
+    await page.getByRole('button', { name: 'Update the controller…' }).waitFor()
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await reader.stop(true)
+  }
+})
