@@ -1,20 +1,29 @@
 // `berth host install`: what install.sh does once there is a program. Run again, it changes what has changed.
-import { copyFileSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { VERSION } from '../src/kernel/version.ts'
 import { installCaddy } from './controller/caddy.ts'
 import { configureController, controllerSettings } from './controller/settings.ts'
 import { createStaff, type Staff, startController } from './controller/start.ts'
 import { makeFirstServerReady } from './first-server.ts'
 import type { Flags } from './flags.ts'
+import { putProgram } from './machine/durable.ts'
 import { isSameFile, type Machine, makeDirectory } from './machine/machine.ts'
-import { hostProgram } from './machine/paths.ts'
+import { agentProgram, hostProgram } from './machine/paths.ts'
+import { Failed } from './machine/report.ts'
 import { identityOf } from './node/identity.ts'
 import { installNode } from './node/install.ts'
 import { type Result, sayResult } from './result.ts'
+import { underWay } from './upgrade/store.ts'
 
 /** `program`: the file that is put in place, which is this process's own. */
 export async function install(machine: Machine, flags: Flags, program = process.execPath) {
   const { paths, report } = machine
+  const upgrade = underWay(paths)
+  if (upgrade)
+    throw new Failed(
+      `An upgrade of ${upgrade.service} to ${upgrade.to} is under way.`,
+      'Nothing was changed. Wait until it has ended (berth upgrade --status shows it), and run this again.',
+    )
   await report.step(`Program ${paths.program}`, () => placeProgram(machine, program))
   // install.sh fetched it there from the controller.
   rmSync(`${paths.library}/fetched`, { force: true })
@@ -53,31 +62,20 @@ async function installController(machine: Machine, flags: Flags): Promise<Result
   return { settings, staff: staff!, hasCertificate }
 }
 
-/** Two names of one file: that of the program, and that which the network and the supervisor of services run under. */
+/** One file has the names of people and the controller, of the agent, and of Berth's own services. */
 export function placeProgram({ changed, paths }: Machine, from: string): string {
   const { program, library } = paths
   makeDirectory(library)
   const isNew = !isSameFile(from, program)
   if (isNew) {
-    putFile(from, program, copyFileSync)
+    rmSync(`${program}.new`, { force: true })
+    copyFileSync(from, `${program}.new`)
+    renameSync(`${program}.new`, program)
     changed.add(program)
   }
-  if (!isSameFile(program, hostProgram(paths))) putFile(program, hostProgram(paths), linkOrCopy)
-  return isNew ? VERSION : 'the newest already'
-}
-
-/** A process keeps the old file until it is started anew. */
-function putFile(from: string, to: string, put: (from: string, to: string) => void) {
-  rmSync(`${to}.new`, { force: true })
-  put(from, `${to}.new`)
-  renameSync(`${to}.new`, to)
-}
-
-/** Two file systems have no file in common. */
-function linkOrCopy(from: string, to: string) {
-  try {
-    linkSync(from, to)
-  } catch {
-    copyFileSync(from, to)
+  for (const name of [hostProgram(paths), agentProgram(paths)]) {
+    if (!isSameFile(program, name)) changed.add(name)
+    putProgram(program, name)
   }
+  return isNew ? VERSION : 'the newest already'
 }

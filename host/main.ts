@@ -1,5 +1,6 @@
 // `berth host …`: prepares a machine for the controller or a node and keeps its services. install.sh calls it.
 import { readFileSync } from 'node:fs'
+import { type UpgradedService, upgradedServices } from '../agent/protocol/release/upgrade.ts'
 import { makeDebianPackage } from './deb.ts'
 import { type Flags, flagsFrom } from './flags.ts'
 import { install } from './install.ts'
@@ -10,6 +11,10 @@ import { networkCommand } from './node/bridge.ts'
 import { services } from './services/command.ts'
 import { supervise } from './services/supervisor.ts'
 import { uninstall } from './uninstall.ts'
+import { beforeStart } from './upgrade/before-start.ts'
+import { upgradeData } from './upgrade/data.ts'
+import { upgradeStart } from './upgrade/start.ts'
+import { watch } from './upgrade/watch.ts'
 
 const usage = `berth host: prepares this machine and keeps its services
 
@@ -43,6 +48,14 @@ export async function hostCommand(args: readonly string[]): Promise<number> {
     case 'supervise':
       await supervise(installed)
       return 0
+    case 'before-start':
+      return ofService(rest, (service) => beforeStart(speaking(), service))
+    case 'upgrade-watch':
+      return ofService(rest, (service) => watch(speaking(), service))
+    case 'upgrade-start':
+      return upgradeStart(speaking(), rest)
+    case 'upgrade-data':
+      return upgradeData(rest)
     case '--help':
     case '-h':
     case 'help':
@@ -51,6 +64,19 @@ export async function hostCommand(args: readonly string[]): Promise<number> {
     default:
       console.error(usage)
       return 2
+  }
+}
+
+/** Runs a command that systemd or the supervisor gives for one of the services. */
+async function ofService([name, ...more]: readonly string[], work: (service: UpgradedService) => unknown) {
+  const service = upgradedServices.find((each) => each === name)
+  if (!service || more.length) return 2
+  try {
+    const code = await work(service)
+    return typeof code === 'number' ? code : 0
+  } catch (error) {
+    console.error((error as Error).message)
+    return 1
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { removeSite } from './controller/caddy.ts'
 import type { Flags } from './flags.ts'
 import { type Machine, setting } from './machine/machine.ts'
-import { controllerEnv } from './machine/paths.ts'
+import { agentProgram, controllerEnv } from './machine/paths.ts'
 import { Failed } from './machine/report.ts'
 import { networkDown } from './node/bridge.ts'
 import { deleteGuests, guestsOf } from './node/guests.ts'
@@ -67,7 +67,8 @@ export async function stopServices(machine: Machine, way?: Way) {
 
 async function removeProgram(machine: Machine) {
   const { exec, hasSystemd, paths } = machine
-  rmSync(paths.program, { force: true })
+  for (const program of [paths.program, agentProgram(paths)]) rmSync(program, { force: true })
+  rmSync(`${paths.library}/upgrade`, { recursive: true, force: true })
   for (const name of stopped) rmSync(`${paths.units}/${name}.service`, { force: true })
   for (const dropIn of [dropIns.lowPort, dropIns.gpu]) removeDropIn(machine, dropIn)
   removeSupervised(machine, 'berth', 'berth-agent', 'berth-http-proxy')

@@ -16,12 +16,14 @@ const programs = [
   'install',
   'ip',
   'iptables',
+  'journalctl',
   'mountpoint',
   'nft',
   'podman',
   'setpriv',
   'ss',
   'systemctl',
+  'systemd-run',
   'useradd',
   'userdel',
   'virsh',
@@ -65,6 +67,23 @@ export class Exec {
   /** Runs a program and answers what it printed; what it prints as errors is answered too. */
   ask(program: Program, args: readonly string[], options: Options = {}): Ended {
     return this.start(program, args, options, 'pipe', 'pipe')
+  }
+
+  /** The same, while this process goes on. */
+  async later(program: Program, args: readonly string[]): Promise<Ended> {
+    const child = Bun.spawn([program, ...args], {
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: { ...process.env, PATH },
+      cwd: '/',
+    })
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { code, out, err }
   }
 
   /** Answers what a program printed, without the last line's end; its errors go to the log. Throws `ProgramFailed`. */

@@ -18,6 +18,8 @@ export const installed = {
 }
 
 export const hostProgram = ({ library }: Paths) => `${library}/berth-host`
+/** The program of the agent: on a machine that is a controller too, both are updated apart. */
+export const agentProgram = ({ library }: Paths) => `${library}/berth-agent`
 export const servicesCommand = ({ library }: Paths) => `${library}/services`
 export const controllerEnv = ({ settings }: Paths) => `${settings}/controller.env`
 export const agentEnv = ({ settings }: Paths) => `${settings}/agent.env`

@@ -1,7 +1,7 @@
 // Under systemd a unit each; elsewhere a name in a list that the supervisor starts and keeps alive.
 import { existsSync, rmSync } from 'node:fs'
 import { type Machine, place, setting, textOf } from '../machine/machine.ts'
-import { controllerEnv, hostProgram, servicesCommand } from '../machine/paths.ts'
+import { agentProgram, controllerEnv, hostProgram, servicesCommand } from '../machine/paths.ts'
 import { listedServices, tellService } from './command.ts'
 import { oldKeeperOf } from './old-keeper.ts'
 import { dropIns, packaged, renderUnit, type Unit } from './units.ts'
@@ -19,7 +19,10 @@ export function installUnit(machine: Machine, unit: Unit, docs = packaged.docs) 
     machine,
     unitFile(machine, unit),
     0o644,
-    renderUnit(unit, { program: paths.program, docs, dataDir, systemdVersion }),
+    renderUnit(unit, {
+      ...{ program: paths.program, agentProgram: agentProgram(paths), hostProgram: hostProgram(paths) },
+      ...{ docs, dataDir, systemdVersion },
+    }),
   )
   if (changed.has(unitFile(machine, unit))) exec.run('systemctl', ['daemon-reload'])
   exec.run('systemctl', ['enable', '--quiet', unit])
@@ -71,11 +74,10 @@ export function installService(machine: Machine, unit: Unit, docs?: string) {
  */
 export async function runService(machine: Machine, name: string, ...files: string[]): Promise<string> {
   const { changed, exec, hasSystemd, paths } = machine
-  const isOurs = name === 'berth' || name === 'berth-agent'
   const parts = [
     ...files,
     ...(hasSystemd ? [unitFile(machine, name)] : []),
-    ...(isOurs ? [paths.program] : []),
+    ...(name === 'berth' ? [paths.program] : name === 'berth-agent' ? [agentProgram(paths)] : []),
     ...Object.values(dropIns).flatMap((dropIn) => (dropIn.unit === name ? [dropInFile(machine, dropIn)] : [])),
   ]
   // A keeper of the time before hands its service over to the supervisor.

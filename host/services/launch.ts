@@ -3,7 +3,7 @@ import { chownSync, existsSync } from 'node:fs'
 import { settingsIn } from '../../src/kernel/command-line/settings-file.ts'
 import { Exec } from '../machine/exec.ts'
 import { makeDirectory } from '../machine/machine.ts'
-import { controllerEnv, type Paths } from '../machine/paths.ts'
+import { agentProgram, controllerEnv, hostProgram, type Paths } from '../machine/paths.ts'
 
 export type Launch = {
   command: string[]
@@ -13,8 +13,8 @@ export type Launch = {
   final: readonly number[]
   /** The address of a socket that outlives the process and is passed to it as descriptor 3. */
   listen?: string
-  /** Done before each start. */
-  prepare?: () => void
+  /** Done before each start; one that fails is tried again later. */
+  prepare?: () => Promise<void>
   /** It is killed where it does not stop in time, as systemd does: what it runs for guests is no part of it. */
   isKilled?: boolean
 }
@@ -51,6 +51,7 @@ export const launches: Readonly<Record<string, (paths: Paths) => Partial<Launch>
   // libvirt waits for its helpers' end: tini collects them at once, many containers' first process does not.
   libvirtd: () => ({ command: ['tini', '-s', '--', 'libvirtd'] }),
   berth: (paths) => ({
+    prepare: () => beforeStart(paths, 'berth'),
     command: [...asUser('berth', '--no-new-privs'), paths.program, 'serve'],
     env: withSettings(paths, 'controller'),
     final: [2],
@@ -58,7 +59,8 @@ export const launches: Readonly<Record<string, (paths: Paths) => Partial<Launch>
     ...(existsSync(controllerEnv(paths)) && { listen: listenSetting(paths) }),
   }),
   'berth-agent': (paths) => ({
-    command: [paths.program, 'agent', 'run'],
+    prepare: () => beforeStart(paths, 'berth-agent'),
+    command: [agentProgram(paths), 'agent', 'run'],
     env: withSettings(paths, 'agent'),
     final: [2],
     isKilled: true,
@@ -68,10 +70,19 @@ export const launches: Readonly<Record<string, (paths: Paths) => Partial<Launch>
     env: { HOME: '/var/lib/caddy' },
   }),
   'berth-http-proxy': (paths) => ({
-    prepare: () => giveNames(paths),
+    prepare: async () => giveNames(paths),
     command: [...asUser('caddy', ...mayListen), 'caddy', 'run', '--config', '/run/berth-http-proxy/caddy.json'],
     env: { HOME: '/var/lib/berth-http-proxy' },
   }),
+}
+
+/**
+ * The last good program puts an upgrade on or back. A process of its own, because the supervisor goes on meanwhile, and
+ * may be older than that program. Rejects where the service must not be started now.
+ */
+async function beforeStart(paths: Paths, service: string) {
+  const { code, err } = await new Exec().later(hostProgram(paths) as '/', ['host', 'before-start', service])
+  if (code !== 0) throw new Error(err.trim())
 }
 
 /** The proxy reads a copy of its own: the agent's file is root's. Throws where that cannot be. */

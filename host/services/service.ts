@@ -122,7 +122,9 @@ export class Service {
     let pauseMs = FIRST_PAUSE_MS
     while (this.wanted) {
       const began = performance.now()
-      this.process ??= this.launch()
+      this.process ??= await this.launch()
+      // Stopped while it was prepared.
+      if (!this.process) break
       const { ended, final } = this.process
       const code = await ended
       this.process = undefined
@@ -148,10 +150,12 @@ export class Service {
     }
   }
 
-  private launch(): Process {
+  /** Undefined where it was stopped while it was prepared. */
+  private async launch(): Promise<Process | undefined> {
     try {
       const { command, env, cwd, listen, final, prepare } = this.settings.launch()
-      prepare?.()
+      await prepare?.()
+      if (!this.wanted) return undefined
       if (listen !== this.socket?.listen) this.closeSocket()
       if (listen !== undefined && !this.socket) {
         const fd = listenAt(listen)
@@ -196,6 +200,12 @@ function startTimeOf(pid: number): string | undefined {
   // The name in the second field may hold anything; the third is the state.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields && fields[0] !== 'Z' ? fields[19] : undefined
+}
+
+/** Kills the process that a supervisor noted in this folder, if it lives. */
+export function killNoted(dir: string, name: string) {
+  const [pid = 0, startTime = ''] = (readOr(`${dir}/${name}.pid`) ?? '').split(' ')
+  if (startTime && startTimeOf(Number(pid)) === startTime) signal(Number(pid), 'SIGKILL')
 }
 
 /** One that is gone needs none. */

@@ -34,11 +34,22 @@ export const packaged = {
 /** Systemd that knows RestartSteps. */
 const KNOWS_STEPS = 254
 
-/** `systemdVersion`: 0 where it is not known. */
-export type Places = { program: string; docs: string; dataDir: string; systemdVersion: number }
+/**
+ * `agentProgram`: what the agent runs. `hostProgram`: does the work before a start; a package has none, because it is
+ * updated as packages are. `systemdVersion`: 0 where it is not known.
+ */
+export type Places = {
+  program: string
+  agentProgram?: string
+  hostProgram?: string
+  docs: string
+  dataDir: string
+  systemdVersion: number
+}
 
 /** A unit for a program, documents and data that lie there. Throws when the file lacks a line that is to be changed. */
-export function renderUnit(unit: Unit, { program, docs, dataDir, systemdVersion }: Places): string {
+export function renderUnit(unit: Unit, places: Places): string {
+  const { program, agentProgram = program, hostProgram, docs, dataDir, systemdVersion } = places
   let text = units[unit]
   const replace = (before: string, after: string) => {
     if (!text.includes(before)) throw new Error(`${unit}.service has no ${before}`)
@@ -46,7 +57,10 @@ export function renderUnit(unit: Unit, { program, docs, dataDir, systemdVersion 
   }
   if (text.includes(`${packaged.docs}/`)) replace(`${packaged.docs}/`, `${docs}/`)
   if (unit === 'berth' || unit === 'berth-agent') {
-    replace(`ExecStart=${packaged.program} `, `ExecStart=${program} `)
+    // Outside of the sandbox: it puts programs in place.
+    const before = hostProgram === undefined ? '' : `ExecStartPre=+${hostProgram} host before-start ${unit}\n`
+    const runs = unit === 'berth' ? program : agentProgram
+    replace(`ExecStart=${packaged.program} `, `${before}ExecStart=${runs} `)
     // A package may be made where there is no systemd. One that does not know the lines only warns of them.
     if (systemdVersion > 0 && systemdVersion < KNOWS_STEPS)
       replace(

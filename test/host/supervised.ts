@@ -37,7 +37,7 @@ if (import.meta.main) {
       name,
       () => {
         const { copied, ...launch } = read()[name]!
-        return { ...launch, ...(copied && { prepare: () => copyFileSync(...copied) }) }
+        return { ...launch, ...(copied && { prepare: async () => copyFileSync(...copied) }) }
       },
     ]),
   ) as unknown as typeof launches

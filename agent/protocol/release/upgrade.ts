@@ -93,6 +93,28 @@ export const requestFolder = (dataDir: string) => `${dataDir}/upgrade`
 export const REQUEST_FILE = 'request.json'
 export const INCOMING_FOLDER = 'incoming'
 
+export const TRIAL_FILE = 'trial.json'
+export const trialFile = (dataDir: string) => `${requestFolder(dataDir)}/${TRIAL_FILE}`
+/** The controller of this version answers reads alone until the journal in `folder` with this `id` is `done`. */
+const Trial = t.Object({ format: t.Literal(1), version, id: t.String(), folder: t.String() })
+export type UpgradeTrial = Static<typeof Trial>
+const checkTrial = Compile(Trial)
+
+/** Answers the trial that the work before the start left for a new controller, or undefined. */
+export const readUpgradeTrial = (dataDir: string): UpgradeTrial | undefined =>
+  parsed(textOf(trialFile(dataDir)), checkTrial)
+
+/** On the socket file of a controller: how a trial goes, and nothing outside of one. */
+export const TRIAL_PATH = '/upgrade-trial'
+/** `problem`: what does not work; left out where everything does. */
+const TrialState = t.Object({ version, problem: t.Optional(t.String()) })
+export type UpgradeTrialState = Static<typeof TrialState>
+const checkTrialState = Compile(TrialState)
+export const trialStateFrom = (text: string): UpgradeTrialState | undefined => parsed(text, checkTrialState)
+
+/** A new program that nobody accepts ends this long after its trial; before its next start the former is put back. */
+export const UNWATCHED_SECONDS = 30
+
 /** Undefined for a text that is no request. */
 export const requestFrom = (text: string): UpgradeRequest | undefined => parsed(text, checkRequest)
 

@@ -1,0 +1,46 @@
+// Programs of several versions out of this source, which trust a key of the tests. Without bytecode a build takes a
+// second.
+import { generateKeyPairSync } from 'node:crypto'
+import { join } from 'node:path'
+import { releaseKeyFrom } from '../../../agent/protocol/release/signature.ts'
+import { temporary } from '../../agent/temporary.ts'
+
+const root = new URL('../../../', import.meta.url).pathname
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string
+/** With which releases of the tests are signed, and whose signatures their programs trust. */
+export const testKey = { secret: privateKey, key: releaseKeyFrom(pem) }
+
+const script = `
+const { root, outfile, version, pem, migrations } = JSON.parse(process.argv[1])
+const replaced = {
+  'package.json': (text) => JSON.stringify({ ...JSON.parse(text), version }),
+  'agent/protocol/release/trusted-keys.ts': () =>
+    "import { releaseKeyFrom } from './signature.ts'\\nexport const trustedKeys = () => [releaseKeyFrom(" +
+    JSON.stringify(pem) + ')]',
+  'migrations/index.ts': (text) =>
+    text.replace(/^\\]$/m, migrations.map((each) => JSON.stringify(each) + ',').join('') + ']'),
+}
+const build = await Bun.build({
+  entrypoints: [root + 'src/main.ts'],
+  compile: { outfile, autoloadBunfig: false, autoloadDotenv: false },
+  target: 'bun', format: 'esm', splitting: true, external: ['cpu-features'],
+  define: { __dirname: '"/"', __filename: '"/"' },
+  plugins: [{ name: 'versions', setup(build) {
+    for (const [file, change] of Object.entries(replaced))
+      build.onLoad({ filter: new RegExp(root + file.replaceAll('.', '[.]') + '$') }, async ({ path, loader }) => ({
+        contents: change(await Bun.file(path).text()), loader }))
+  } }],
+})
+if (!build.success) { console.error(...build.logs); process.exit(1) }`
+
+/** A program of this version; `migrations`: more than the source has. Answers its path. */
+export async function built(version: string, migrations: readonly { name: string; sql: string }[] = []) {
+  const outfile = join(temporary('build'), 'berth')
+  const given = JSON.stringify({ root, outfile, version, pem, migrations })
+  // Bun resolves what a script imports from its working directory.
+  const child = Bun.spawn([process.execPath, '-e', script, given], { cwd: root, stdout: 'pipe', stderr: 'pipe' })
+  const words = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`the build of ${version} failed: ${words}`)
+  return outfile
+}
