@@ -94,6 +94,7 @@ import pausedRollingDrains from './0157_paused_rolling_drains.sql' with { type: 
 import imports from './0163_imports.sql' with { type: 'text' }
 import dryRuns from './0164_dry_runs.sql' with { type: 'text' }
 import importClaims from './0170_import_claims.sql' with { type: 'text' }
+import bulkActions from './0171_bulk_actions.sql' with { type: 'text' }
 import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
 import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { type: 'text' }
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
@@ -200,6 +201,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0163_imports', sql: imports },
   { name: '0164_dry_runs', sql: dryRuns },
   { name: '0170_import_claims', sql: importClaims },
+  { name: '0171_bulk_actions', sql: bulkActions },
   { name: '0175_shared_storage', sql: sharedStorage },
   { name: '0180_addresses_of_gone_nodes', sql: addressesOfGoneNodes },
   { name: '0181_drain_plans', sql: drainPlans },

@@ -781,6 +781,77 @@ export type Branding = {
   logo: string | null
 }
 
+export type BulkAction = {
+  /** Null in a plan (`dryRun=true`). */
+  id: string | null
+  /** The parent of the jobs of its servers. Null in a plan. */
+  jobId: string | null
+  kind: string
+  action: string
+  title: string
+  /** cancelling: what has begun comes to its end. */
+  state: "planned" | "running" | "cancelling" | "cancelled" | "done"
+  counts: {
+    all: number
+    /** In a plan: those that it can be done to. */
+    waiting: number
+    running: number
+    done: number
+    /** Their jobs failed; the log of each says why. */
+    failed: number
+    /** Nothing was done to them. */
+    refused: number
+    /** They had not begun when it was cancelled. */
+    cancelled: number
+  }
+  /** Why some are refused or failed, the most frequent first. */
+  reasons: ({
+    code: string
+    /** In the words for the first of them. */
+    reason: string
+    count: number
+    /** The first few. */
+    names: (string)[]
+  })[]
+  /** In a plan: so many wait until a job of their own has ended. */
+  busy: number
+  startedBy: {
+    id: string
+    name: string
+  } | null
+  createdAt: string | null
+  finishedAt: string | null
+}
+
+export type BulkActionPage = {
+  data: (BulkAction)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type BulkActionServer = {
+  id: string
+  /** As it was called when the action began. */
+  name: string
+  state: "waiting" | "running" | "done" | "failed" | "refused" | "cancelled"
+  /** Its own job; null where it has none. */
+  jobId: string | null
+  code: string | null
+  /** Why it was refused, failed or waits. */
+  reason: string | null
+  endedAt: string | null
+}
+
+export type BulkActionServerPage = {
+  data: (BulkActionServer)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 export type Card = {
   uuid: string
   model: OneLineOfText0To100
@@ -5805,17 +5876,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -6177,6 +6248,27 @@ export interface Operations {
       image: string
     }
     result: Branding
+  }
+  /** Cancel an action for many: what has begun comes to its end, and nothing more begins */
+  'bulk-actions.cancel': {
+    path: { id: string }
+    result: BulkAction
+  }
+  /** How far an action for many is; follow it until `finishedAt` is set */
+  'bulk-actions.get': {
+    path: { id: string }
+    result: BulkAction
+  }
+  /** Actions for many servers or GPU instances, newest first */
+  'bulk-actions.list': {
+    query?: { cursor?: string; limit?: number }
+    result: BulkActionPage
+  }
+  /** What became of each of its servers or GPU instances, in their order */
+  'bulk-actions.servers': {
+    path: { id: string }
+    query?: { state?: "waiting" | "running" | "done" | "failed" | "refused" | "cancelled"; cursor?: string; limit?: number }
+    result: BulkActionServerPage
   }
   /** Open the console of a server, its screen or its serial line: makes a ticket for one connection */
   'consoles.create-ticket': {
@@ -6605,6 +6697,11 @@ export interface Operations {
     query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
     result: InstanceMetrics
   }
+  /** What an action would do to many GPU instances, and why not to some of them */
+  'gpu-instances.plan-many': {
+    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; nodeId?: string; resellerId?: string; do?: "start" | "stop" | "restart" | "suspend" | "unsuspend"; ids?: string }
+    result: BulkAction
+  }
   /** Start, stop or restart a GPU instance; a stopped one keeps its cards, ports and address */
   'gpu-instances.power': {
     path: { id: string }
@@ -6612,6 +6709,37 @@ export interface Operations {
       action: "start" | "stop" | "restart"
     }
     result: InstanceJobStarted
+  }
+  /** Start, stop or restart many GPU instances, a few at a time on each node */
+  'gpu-instances.power-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These GPU instances. */
+      ids?: (string)[]
+      /** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
+      filter?: {
+        /** Part of a name, address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
+        status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
+        /** Only instances of this customer. */
+        ownerId?: string
+        /** Only instances in this location. */
+        locationId?: string
+        /** Only instances of this offer. */
+        offerId?: string
+        /** Only instances with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only instances on this host. */
+        nodeId?: string
+        /** Only instances of this reseller and its customers. */
+        resellerId?: string
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+      action: "start" | "stop" | "restart"
+    }
+    result: BulkAction
   }
   /** Make a GPU instance anew from an image and start it: /workspace stays, everything else in it is lost */
   'gpu-instances.rebuild': {
@@ -6692,6 +6820,37 @@ export interface Operations {
     }
     result: InstanceJobStarted
   }
+  /** Suspend many GPU instances */
+  'gpu-instances.suspend-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These GPU instances. */
+      ids?: (string)[]
+      /** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
+      filter?: {
+        /** Part of a name, address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
+        status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
+        /** Only instances of this customer. */
+        ownerId?: string
+        /** Only instances in this location. */
+        locationId?: string
+        /** Only instances of this offer. */
+        offerId?: string
+        /** Only instances with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only instances on this host. */
+        nodeId?: string
+        /** Only instances of this reseller and its customers. */
+        resellerId?: string
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+      reason: OneLineOfVisibleText1To500
+    }
+    result: BulkAction
+  }
   /** What happened to a GPU instance: changes, jobs and unexpected ends in one order, newest first */
   'gpu-instances.timeline': {
     path: { id: string }
@@ -6702,6 +6861,36 @@ export interface Operations {
   'gpu-instances.unsuspend': {
     path: { id: string }
     result: InstanceJobStarted
+  }
+  /** Unsuspend many GPU instances, a few at a time on each node */
+  'gpu-instances.unsuspend-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These GPU instances. */
+      ids?: (string)[]
+      /** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
+      filter?: {
+        /** Part of a name, address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
+        status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
+        /** Only instances of this customer. */
+        ownerId?: string
+        /** Only instances in this location. */
+        locationId?: string
+        /** Only instances of this offer. */
+        offerId?: string
+        /** Only instances with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only instances on this host. */
+        nodeId?: string
+        /** Only instances of this reseller and its customers. */
+        resellerId?: string
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+    }
+    result: BulkAction
   }
   /** How long a GPU instance was held in a period, and ran, was stopped or suspended, with every spell */
   'gpu-instances.usage': {
@@ -8908,6 +9097,44 @@ export interface Operations {
     }
     result: Done
   }
+  /** Give many servers to another customer, with their addresses and data */
+  'servers.change-owner-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These servers. */
+      ids?: (string)[]
+      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
+      filter?: {
+        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
+        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+        /** Only servers of this customer. */
+        ownerId?: string
+        /** Only servers on this node. */
+        nodeId?: string
+        /** Only servers in this location. */
+        locationId?: string
+        /** Only servers with this package. */
+        packageId?: string
+        /** Only servers with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only servers with this label, of its owner or, for staff, of staff. */
+        label?: string
+        /** Only servers of the customer with exactly this identifier of the billing system's own. */
+        externalId?: string
+        /** Only servers of this reseller and its customers. */
+        resellerId?: string
+        /** Only terminated servers that can still be brought back. */
+        recoverable?: "true"
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+      /** The customer. */
+      ownerId: string
+    }
+    result: BulkAction
+  }
   /** Change the package of a server: the disk only grows, and addresses stay */
   'servers.change-package': {
     path: { id: string }
@@ -9005,6 +9232,46 @@ export interface Operations {
     }
     result: Labels
   }
+  /** Add and remove labels of staff on many servers */
+  'servers.label-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These servers. */
+      ids?: (string)[]
+      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
+      filter?: {
+        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
+        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+        /** Only servers of this customer. */
+        ownerId?: string
+        /** Only servers on this node. */
+        nodeId?: string
+        /** Only servers in this location. */
+        locationId?: string
+        /** Only servers with this package. */
+        packageId?: string
+        /** Only servers with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only servers with this label, of its owner or, for staff, of staff. */
+        label?: string
+        /** Only servers of the customer with exactly this identifier of the billing system's own. */
+        externalId?: string
+        /** Only servers of this reseller and its customers. */
+        resellerId?: string
+        /** Only terminated servers that can still be brought back. */
+        recoverable?: "true"
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+      /** These are added. */
+      add?: (OneLineOfVisibleText1To40)[]
+      /** These are removed. */
+      remove?: (OneLineOfVisibleText1To40)[]
+    }
+    result: BulkAction
+  }
   /** The servers you see, newest first */
   'servers.list': {
     query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
@@ -9045,6 +9312,11 @@ export interface Operations {
     query?: { mode?: "auto" | "live" | "near_live" | "cold"; maxMbps?: number }
     result: MoveOptions
   }
+  /** What an action would do to many servers, and why not to some of them */
+  'servers.plan-many': {
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; resellerId?: string; recoverable?: "true"; do?: "start" | "shutdown" | "off" | "restart" | "suspend" | "unsuspend" | "label" | "change-owner"; ids?: string; to?: string }
+    result: BulkAction
+  }
   /** Start, shut down, force off or restart */
   'servers.power': {
     path: { id: string }
@@ -9052,6 +9324,43 @@ export interface Operations {
       action: "start" | "shutdown" | "off" | "restart"
     }
     result: JobStarted
+  }
+  /** Start, shut down, force off or restart many servers, a few at a time on each node */
+  'servers.power-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These servers. */
+      ids?: (string)[]
+      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
+      filter?: {
+        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
+        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+        /** Only servers of this customer. */
+        ownerId?: string
+        /** Only servers on this node. */
+        nodeId?: string
+        /** Only servers in this location. */
+        locationId?: string
+        /** Only servers with this package. */
+        packageId?: string
+        /** Only servers with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only servers with this label, of its owner or, for staff, of staff. */
+        label?: string
+        /** Only servers of the customer with exactly this identifier of the billing system's own. */
+        externalId?: string
+        /** Only servers of this reseller and its customers. */
+        resellerId?: string
+        /** Only terminated servers that can still be brought back. */
+        recoverable?: "true"
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+      action: "start" | "shutdown" | "off" | "restart"
+    }
+    result: BulkAction
   }
   /** Switch the protection of a server on or off; while it is on, nobody reinstalls it, and its provider and billing terminate it with its undelete window only */
   'servers.protection': {
@@ -9209,6 +9518,43 @@ export interface Operations {
     }
     result: JobStarted
   }
+  /** Suspend many servers */
+  'servers.suspend-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These servers. */
+      ids?: (string)[]
+      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
+      filter?: {
+        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
+        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+        /** Only servers of this customer. */
+        ownerId?: string
+        /** Only servers on this node. */
+        nodeId?: string
+        /** Only servers in this location. */
+        locationId?: string
+        /** Only servers with this package. */
+        packageId?: string
+        /** Only servers with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only servers with this label, of its owner or, for staff, of staff. */
+        label?: string
+        /** Only servers of the customer with exactly this identifier of the billing system's own. */
+        externalId?: string
+        /** Only servers of this reseller and its customers. */
+        resellerId?: string
+        /** Only terminated servers that can still be brought back. */
+        recoverable?: "true"
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+      reason: OneLineOfVisibleText1To500
+    }
+    result: BulkAction
+  }
   /** Terminate a server: it ends at once, and its disk is deleted when the undelete window ends */
   'servers.terminate': {
     path: { id: string }
@@ -9230,6 +9576,42 @@ export interface Operations {
   'servers.unsuspend': {
     path: { id: string }
     result: JobStarted
+  }
+  /** Unsuspend many servers, a few at a time on each node */
+  'servers.unsuspend-many': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** These servers. */
+      ids?: (string)[]
+      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
+      filter?: {
+        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
+        q?: string
+        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
+        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+        /** Only servers of this customer. */
+        ownerId?: string
+        /** Only servers on this node. */
+        nodeId?: string
+        /** Only servers in this location. */
+        locationId?: string
+        /** Only servers with this package. */
+        packageId?: string
+        /** Only servers with exactly this identifier of the billing system's own. */
+        billingServiceId?: string
+        /** Only servers with this label, of its owner or, for staff, of staff. */
+        label?: string
+        /** Only servers of the customer with exactly this identifier of the billing system's own. */
+        externalId?: string
+        /** Only servers of this reseller and its customers. */
+        resellerId?: string
+        /** Only terminated servers that can still be brought back. */
+        recoverable?: "true"
+      }
+      /** So many were shown to whoever chose them; with another number nothing is done. */
+      expected?: number
+    }
+    result: BulkAction
   }
   /** Begin to sign in through the identity provider; answers a cookie, and the address to go to */
   'sessions.begin-with-provider': {
@@ -10112,6 +10494,8 @@ export type ListId =
   | 'backups.list'
   | 'backups.list-all'
   | 'brakes.list'
+  | 'bulk-actions.list'
+  | 'bulk-actions.servers'
   | 'customers.list'
   | 'drains.list'
   | 'events.list'
@@ -10245,6 +10629,10 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'branding.remove-logo': ['DELETE', '/admin/settings/branding/logo', false],
   'branding.set': ['PUT', '/admin/settings/branding', false],
   'branding.set-logo': ['PUT', '/admin/settings/branding/logo', false],
+  'bulk-actions.cancel': ['POST', '/admin/bulk-actions/{id}/actions/cancel', false],
+  'bulk-actions.get': ['GET', '/admin/bulk-actions/{id}', false],
+  'bulk-actions.list': ['GET', '/admin/bulk-actions', false],
+  'bulk-actions.servers': ['GET', '/admin/bulk-actions/{id}/servers', false],
   'consoles.create-ticket': ['POST', '/servers/{id}/console', false],
   'controller-backups.configure': ['PUT', '/admin/controller-backups', false],
   'controller-backups.get': ['GET', '/admin/controller-backups', false],
@@ -10302,7 +10690,9 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-instances.list-all': ['GET', '/admin/gpu-instances', false],
   'gpu-instances.logs': ['GET', '/gpu-instances/{id}/logs', false],
   'gpu-instances.metrics': ['GET', '/gpu-instances/{id}/metrics', false],
+  'gpu-instances.plan-many': ['GET', '/admin/gpu-instances/bulk-plan', false],
   'gpu-instances.power': ['POST', '/gpu-instances/{id}/actions/power', true],
+  'gpu-instances.power-many': ['POST', '/admin/gpu-instances/actions/power', true],
   'gpu-instances.rebuild': ['POST', '/gpu-instances/{id}/actions/rebuild', true],
   'gpu-instances.rename': ['PATCH', '/gpu-instances/{id}', false],
   'gpu-instances.restart-policy': ['PUT', '/gpu-instances/{id}/restart-policy', false],
@@ -10312,8 +10702,10 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-instances.set-idle-stop': ['PUT', '/gpu-instances/{id}/idle-stop', false],
   'gpu-instances.set-ssh-keys': ['PUT', '/gpu-instances/{id}/ssh-keys', false],
   'gpu-instances.suspend': ['POST', '/admin/gpu-instances/{id}/suspend', true],
+  'gpu-instances.suspend-many': ['POST', '/admin/gpu-instances/actions/suspend', true],
   'gpu-instances.timeline': ['GET', '/gpu-instances/{id}/timeline', false],
   'gpu-instances.unsuspend': ['POST', '/admin/gpu-instances/{id}/unsuspend', true],
+  'gpu-instances.unsuspend-many': ['POST', '/admin/gpu-instances/actions/unsuspend', true],
   'gpu-instances.usage': ['GET', '/gpu-instances/{id}/usage', false],
   'gpu-offers.create': ['POST', '/admin/gpu-offers', false],
   'gpu-offers.list': ['GET', '/admin/gpu-offers', false],
@@ -10545,6 +10937,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.change-firewall': ['PATCH', '/servers/{id}/firewall', true],
   'servers.change-firewall-rule': ['PUT', '/servers/{id}/firewall/rules/{ruleId}', false],
   'servers.change-owner': ['POST', '/servers/{id}/actions/change-owner', false],
+  'servers.change-owner-many': ['POST', '/admin/servers/actions/change-owner', true],
   'servers.change-package': ['POST', '/servers/{id}/actions/change-package', true],
   'servers.count-firewall': ['POST', '/servers/{id}/firewall/actions/count', true],
   'servers.create': ['POST', '/admin/servers', true],
@@ -10558,12 +10951,15 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.hardware': ['GET', '/servers/{id}/hardware', false],
   'servers.installation-check': ['GET', '/servers/{id}/installation-check', false],
   'servers.label': ['POST', '/servers/{id}/labels', false],
+  'servers.label-many': ['POST', '/admin/servers/actions/label', true],
   'servers.list': ['GET', '/servers', false],
   'servers.list-all': ['GET', '/admin/servers', false],
   'servers.metrics': ['GET', '/servers/{id}/metrics', false],
   'servers.move': ['POST', '/admin/servers/{id}/actions/move', true],
   'servers.move-options': ['GET', '/admin/servers/{id}/move-options', false],
+  'servers.plan-many': ['GET', '/admin/servers/bulk-plan', false],
   'servers.power': ['POST', '/servers/{id}/actions/power', true],
+  'servers.power-many': ['POST', '/admin/servers/actions/power', true],
   'servers.protection': ['PUT', '/servers/{id}/protection', false],
   'servers.reinstall': ['POST', '/servers/{id}/actions/reinstall', true],
   'servers.reinstall-options': ['GET', '/servers/{id}/reinstall-options', false],
@@ -10583,10 +10979,12 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.speed': ['PATCH', '/servers/{id}/speed', true],
   'servers.startup-script': ['GET', '/servers/{id}/startup-script', false],
   'servers.suspend': ['POST', '/servers/{id}/actions/suspend', true],
+  'servers.suspend-many': ['POST', '/admin/servers/actions/suspend', true],
   'servers.terminate': ['DELETE', '/servers/{id}', true],
   'servers.timeline': ['GET', '/servers/{id}/timeline', false],
   'servers.undelete': ['POST', '/servers/{id}/actions/undelete', true],
   'servers.unsuspend': ['POST', '/servers/{id}/actions/unsuspend', true],
+  'servers.unsuspend-many': ['POST', '/admin/servers/actions/unsuspend', true],
   'sessions.begin-with-provider': ['POST', '/sessions/provider', false],
   'sessions.challenge': ['GET', '/sessions/second-factor', false],
   'sessions.confirm': ['POST', '/sessions/current/confirm', false],

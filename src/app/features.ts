@@ -21,6 +21,8 @@ import { allBackupsPages } from '../../views/compute/backups/all.tsx'
 import { backupFilesPages } from '../../views/compute/backups/files.tsx'
 import { serverBackupsPages } from '../../views/compute/backups/page.tsx'
 import { brakesPage } from '../../views/compute/brake/list.tsx'
+import { planPages } from '../../views/compute/bulk-actions/plan.tsx'
+import { bulkActionPage, bulkActionsPage } from '../../views/compute/bulk-actions/show.tsx'
 import { consolePages } from '../../views/compute/console/page.tsx'
 import { drainPlanPage } from '../../views/compute/drains/plan.tsx'
 import { chooseNodesPage } from '../../views/compute/drains/rolling/choose.tsx'
@@ -152,6 +154,7 @@ import { backupUpkeepFeature } from '../compute/backups/maintenance/feature.ts'
 import { backupPlansFeature } from '../compute/backups/plans/feature.ts'
 import { balanceFeature } from '../compute/balance/feature.ts'
 import { brakeFeature } from '../compute/brake/feature.ts'
+import { bulkActionsFeature } from '../compute/bulk-actions/feature.ts'
 import { consoleFeature } from '../compute/console/feature.ts'
 import { cpuBaselineFeature } from '../compute/cpu-baseline/feature.ts'
 import { drainsFeature } from '../compute/drains/feature.ts'
@@ -332,6 +335,7 @@ export const features: readonly Feature[] = [
   cpuBaselineFeature,
   { ...placementGroupsFeature, pages: [...placementGroupsPages, ...placementGroupPages] },
   { ...transfersFeature, pages: [transfersPage, transferPage, moveServerPage, elsewherePage] },
+  { ...bulkActionsFeature, pages: [...planPages, bulkActionsPage, bulkActionPage] },
   { ...drainsFeature, pages: [drainPlanPage, drainPage, rollingListPage, chooseNodesPage, rollingPage] },
   { ...volumesFeature, pages: [...volumesPages, ...serverVolumesPages, ...volumeUsagePages] },
   { ...isosFeature, pages: isosPages },

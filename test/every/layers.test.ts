@@ -204,6 +204,7 @@ const generated = /^public\/vendor\/|^test\/artefacts\/|^migrations\/[0-9]{4}_/
  */
 const aboutAll = [
   'src/compute/servers/actions.ts',
+  'src/compute/bulk-actions/',
   'src/platform/overview/',
   'src/platform/audit/activity.ts',
   'src/platform/search/',

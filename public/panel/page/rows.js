@@ -2,7 +2,7 @@
 // @ts-check
 
 import { call } from '../calls/batch.js'
-import { $, $$, closest, make } from './page.js'
+import { $, $$, closest, go, make } from './page.js'
 
 /** True while a batch runs: a second press is ignored until its summary. */
 let pressing = false
@@ -15,11 +15,36 @@ document.addEventListener('click', (event) => {
   if (closest(event, '[data-bulk]') && !pressing) pressAll()
   const all = /** @type {HTMLInputElement | null} */ (closest(event, 'input[data-tick-all]'))
   const none = closest(event, '[data-tick-none]')
+  const matching = closest(event, '[data-tick-matching]')
+  const plan = closest(event, '[data-plan]')
   if (all) tickAll(all.checked)
-  if (none) tickAll(false)
+  if (none) {
+    filter = undefined
+    tickAll(false)
+  }
+  if (matching) chooseMatching(matching)
+  if (plan) openPlan(plan.dataset['plan'] ?? '')
 })
-document.addEventListener('change', showChosen)
+document.addEventListener('change', () => {
+  filter = undefined
+  showChosen()
+})
 document.addEventListener('htmx:after:swap', showChosen)
+
+/** All that the filters leave are chosen, and not only those of this page: their filters. @type {string | undefined} */
+let filter
+
+function chooseMatching(/** @type {HTMLElement} */ button) {
+  tickAll(true)
+  filter = button.dataset['tickMatching'] ?? ''
+  showChosen()
+}
+
+/** The page that says what would happen to those that are chosen. */
+function openPlan(/** @type {string} */ path) {
+  const ids = ticked().map((tick) => /** @type {Element} */ (tick.closest('tr')).id)
+  go(path + (filter === undefined ? `&ids=${ids.join()}` : filter && `&${filter}`))
+}
 
 const ticked = () => $$('input[data-tick]:checked')
 
@@ -32,7 +57,9 @@ function tickAll(/** @type {boolean} */ yes) {
 function showChosen() {
   const bar = $('[data-chosen]')
   if (!bar) return
-  const n = ticked().length
+  const matching = $('[data-tick-matching]', bar)
+  if (matching) matching.hidden = filter !== undefined
+  const n = filter === undefined ? ticked().length : Number(matching?.dataset['total'])
   bar.hidden = n === 0
   const count = $('[data-chosen-count]', bar)
   if (count) count.textContent = `${n} selected`

@@ -21,7 +21,11 @@ export const getInstance = operation({
 
 const sorts = sortsOf(instanceStatuses.sql, {})
 
-export const { all: listAllInstances, seen: listInstances } = listing(actingInstance, {
+export const {
+  all: listAllInstances,
+  seen: listInstances,
+  ids: listedInstanceIds,
+} = listing(actingInstance, {
   words: {
     many: 'instances',
     node: 'host',

@@ -71,8 +71,8 @@ export const endedInstance: Resource<GpuInstance> = {
 /** Fields that every job about an instance has: it takes the instance's lock, and its subject is the instance. */
 export const instanceJob = (
   { id, nodeId }: Pick<GpuInstance, 'id' | 'nodeId'>,
-  { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,
-): NewJob & { subject: Subject } => ({ by, title, now, nodeId, ...lockOf(gpuInstanceKind, id) })
+  { by, title, now, parentId }: Pick<NewJob, 'by' | 'title' | 'now' | 'parentId'>,
+): NewJob & { subject: Subject } => ({ by, title, now, parentId, nodeId, ...lockOf(gpuInstanceKind, id) })
 
 /** The address by which people reach it: its own, or that of its host. Null: its host has told none. */
 export const addressOf = (tx: Db, { id, nodeId }: Pick<GpuInstance, 'id' | 'nodeId'>): string | null =>

@@ -53,8 +53,8 @@ export const visibleServer: Resource<VisibleWorkload> = { ...server, ...visibleR
 /** Fields that every job about a server has: it takes the server's lock, and its subject is the server. */
 export const serverJob = (
   { id, nodeId }: Pick<Server, 'id' | 'nodeId'>,
-  { by, title, now }: Pick<NewJob, 'by' | 'title' | 'now'>,
-): NewJob & { subject: Subject } => ({ by, title, now, nodeId, ...lockOf(serverKind, id) })
+  { by, title, now, parentId }: Pick<NewJob, 'by' | 'title' | 'now' | 'parentId'>,
+): NewJob & { subject: Subject } => ({ by, title, now, parentId, nodeId, ...lockOf(serverKind, id) })
 
 /** The lock and subject of jobs about the server of this id. */
 export const lockOfServer = (id: string) => lockOf(serverKind, id)

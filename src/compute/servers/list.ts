@@ -31,7 +31,11 @@ const sorts = sortsOf(statusSql, { package: packageReference.value('name', 's.pa
 /** The condition of `recoverable`: such servers are terminated. */
 const isRecoverable = 'w.purge_at IS NOT NULL'
 
-export const { all: listAllServers, seen: listServers } = listing(actingServer, {
+export const {
+  all: listAllServers,
+  seen: listServers,
+  ids: listedServerIds,
+} = listing(actingServer, {
   words: {
     many: 'servers',
     node: 'node',

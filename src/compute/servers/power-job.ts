@@ -13,10 +13,15 @@ export const titles = { start: 'Start', shutdown: 'Shut down', off: 'Force off',
 export type PowerAction = keyof typeof titles
 
 /** Starts the job and answers its id. Throws what the state of the server refuses, and `server_busy`. */
-export function changePower(tx: Tx, target: Server, action: PowerAction, { by, now }: Pick<NewJob, 'by' | 'now'>) {
-  mustAllowFor(tx, by, target, action)
+export function changePower(
+  tx: Tx,
+  target: Server,
+  action: PowerAction,
+  deed: Pick<NewJob, 'by' | 'now' | 'parentId'>,
+) {
+  mustAllowFor(tx, deed.by, target, action)
   const input = { serverId: target.id, nodeId: target.nodeId, action }
-  const about = { by, title: `${titles[action]} ${target.hostname}`, now }
+  const about = { ...deed, title: `${titles[action]} ${target.hostname}` }
   return startJob(tx, powering, input, serverJob(target, about))
 }
 

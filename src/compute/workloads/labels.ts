@@ -5,10 +5,29 @@ import type { Workload } from '../../fleet/workloads/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, fields, line, operation } from '../../kernel/api/operation.ts'
+import type { Tx } from '../../kernel/db/open.ts'
 import type { ActingKind } from './acting.ts'
 
 const MOST = 20
-const labels = (words: string) => t.Optional(described(t.Array(line(40), { maxItems: MOST }), words))
+export const labelsField = (words: string) => t.Optional(described(t.Array(line(40), { maxItems: MOST }), words))
+
+type Change = { labels?: string[]; add?: string[]; remove?: string[] }
+/** Changes the labels of this side. Throws `limit_reached` where there would be too many. */
+export function changeLabels(
+  tx: Tx,
+  { kind }: Pick<ActingKind<Workload>, 'kind'>,
+  { id }: Pick<Workload, 'id'>,
+  side: Parameters<typeof labelsOf>[2],
+  change: Change,
+): string[] {
+  const gone = [...(change.labels ? labelsOf(tx, id, side) : []), ...(change.remove ?? [])]
+  for (const label of gone) removeLabel(tx, id, side, label)
+  for (const label of [...(change.labels ?? []), ...(change.add ?? [])]) addLabel(tx, id, side, label.trim())
+  const now = labelsOf(tx, id, side)
+  if (now.length > MOST)
+    throw new ApiError('limit_reached', `A ${kind.words.one} has ${MOST} labels at most. Remove some first.`)
+  return now
+}
 
 /** Its right and its row in the state table are those of a renaming. */
 export const labelling = <Row extends Workload, A extends TSchema>(
@@ -23,9 +42,9 @@ export const labelling = <Row extends Workload, A extends TSchema>(
     access: everybody('servers:settings'),
     on: resource,
     body: fields({
-      labels: labels('These replace the present ones.'),
-      add: labels('These are added.'),
-      remove: labels('These are removed.'),
+      labels: labelsField('These replace the present ones.'),
+      add: labelsField('These are added.'),
+      remove: labelsField('These are removed.'),
     }),
     response: own.answer.schema,
     status: 200,
@@ -34,12 +53,6 @@ export const labelling = <Row extends Workload, A extends TSchema>(
     run({ tx, actor, target, body }) {
       states.mustAllowFor(tx, actor, target, 'rename')
       const side = actor.kind === 'staff' ? 'staff' : 'owner'
-      const gone = [...(body.labels ? labelsOf(tx, target.id, side) : []), ...(body.remove ?? [])]
-      for (const label of gone) removeLabel(tx, target.id, side, label)
-      for (const label of [...(body.labels ?? []), ...(body.add ?? [])]) addLabel(tx, target.id, side, label.trim())
-      const now = labelsOf(tx, target.id, side)
-      if (now.length > MOST)
-        throw new ApiError('limit_reached', `A ${kind.words.one} has ${MOST} labels at most. Remove some first.`)
-      return own.answer.of(target.id, now)
+      return own.answer.of(target.id, changeLabels(tx, { kind }, target, side, body))
     },
   })

@@ -163,6 +163,14 @@ export function listing<Row extends TSchema, S extends Sorts>(
     // TypeScript does not resolve the page of a schema that it does not know yet.
     declared.page(call, name, foundBy(call, kind.kind, declared)) as Static<ReturnType<typeof page<Row>>>
   return {
+    /** The ids of those that the filters of `call.query` leave to the actor, newest first, `most` of them. */
+    ids: (call: ReadContext, most: number): string[] =>
+      listedIds(call.tx, foundBy(call, kind.kind, declared).filter, {
+        after: undefined,
+        skip: 0,
+        limit: most,
+        order: undefined,
+      }).map(({ id }) => id),
     all: operation({
       ...both,
       id: `${prefix}.list-all`,

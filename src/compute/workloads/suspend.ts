@@ -7,7 +7,7 @@ import type { Tx } from '../../kernel/db/open.ts'
 import type { NewJob } from '../../kernel/jobs/start.ts'
 import type { ActingKind } from './acting.ts'
 
-type Deed = Pick<NewJob, 'by' | 'now'>
+type Deed = Pick<NewJob, 'by' | 'now' | 'parentId'>
 type Told = { now: number } & ({ type: 'suspended'; reason: string } | { type: 'unsuspended' })
 
 /** The part of a kind: what its nodes are told, and its event. */
@@ -31,17 +31,19 @@ export function suspensionOf<Row extends Workload>(
   return {
     tell: own.tell,
     /** Answers the job's id; null where there is nothing to stop. Throws what its state refuses. */
-    suspend(tx: Tx, target: Row, { by, reason, now }: Deed & { reason: string }): string | null {
+    suspend(tx: Tx, target: Row, { reason, ...deed }: Deed & { reason: string }): string | null {
+      const { by, now } = deed
       states.mustAllowFor(tx, by, target, 'suspend')
-      const jobId = own.keepOff(tx, target, { by, title: `Suspend ${nameOf(target)}`, now })
+      const jobId = own.keepOff(tx, target, { ...deed, title: `Suspend ${nameOf(target)}` })
       changeWorkload(tx, target.id, { suspendedAt: now, suspendReason: reason })
       own.tell(tx, target, { type: 'suspended', reason, now })
       return jobId
     },
     /** Answers the job's id; null where there is nothing to start. Throws what its state refuses. */
-    unsuspend(tx: Tx, target: Row, { by, now }: Deed): string | null {
+    unsuspend(tx: Tx, target: Row, deed: Deed): string | null {
+      const { by, now } = deed
       states.mustAllowFor(tx, by, target, 'unsuspend')
-      const jobId = own.restore(tx, target, { by, title: `Unsuspend ${nameOf(target)}`, now })
+      const jobId = own.restore(tx, target, { ...deed, title: `Unsuspend ${nameOf(target)}` })
       changeWorkload(tx, target.id, { suspendedAt: null, suspendReason: null })
       own.tell(tx, target, { type: 'unsuspended', now })
       return jobId
@@ -59,7 +61,7 @@ type Operations<Row, A extends TSchema> = {
   unsuspended?(tx: Tx, target: Row): void
 }
 
-/** The two operations of a kind. */
+/** The two operations of a kind, and what each does: `ask`, for who does it to many. */
 export function suspending<Row extends Workload, A extends TSchema>(
   { prefix, resource, states }: ActingKind<Row, 'suspend' | 'unsuspend'>,
   { suspend, unsuspend }: ReturnType<typeof suspensionOf<Row>>,
@@ -74,7 +76,17 @@ export function suspending<Row extends Workload, A extends TSchema>(
     status: 202,
     idempotent: true,
   } as const
+  const ask = {
+    suspend: (tx: Tx, target: Row, deed: Deed & { reason: string }): string | null =>
+      takeOver?.(tx, target, deed) ? null : suspend(tx, target, deed),
+    unsuspend(tx: Tx, target: Row, deed: Deed): string | null {
+      const jobId = unsuspend(tx, target, deed)
+      unsuspended?.(tx, target)
+      return jobId
+    },
+  }
   return {
+    ask,
     suspend: operation({
       ...both,
       id: `${prefix}.suspend`,
@@ -83,11 +95,8 @@ export function suspending<Row extends Workload, A extends TSchema>(
       body: fields({ reason: line(500) }),
       refuses: states.refusalsOf('suspend'),
       example: { reason: 'Invoice 2041 is overdue' },
-      run({ tx, actor, target, body: { reason }, clock }) {
-        const now = clock()
-        const isTaken = takeOver?.(tx, target, { reason, now })
-        return answer.of(target.id, isTaken ? null : suspend(tx, target, { by: actor, reason, now }))
-      },
+      run: ({ tx, actor, target, body: { reason }, clock }) =>
+        answer.of(target.id, ask.suspend(tx, target, { by: actor, reason, now: clock() })),
     }),
     unsuspend: operation({
       ...both,
@@ -95,11 +104,8 @@ export function suspending<Row extends Workload, A extends TSchema>(
       path: path('unsuspend'),
       summary: summaries.unsuspend,
       refuses: states.refusalsOf('unsuspend'),
-      run({ tx, actor, target, clock }) {
-        const jobId = unsuspend(tx, target, { by: actor, now: clock() })
-        unsuspended?.(tx, target)
-        return answer.of(target.id, jobId)
-      },
+      run: ({ tx, actor, target, clock }) =>
+        answer.of(target.id, ask.unsuspend(tx, target, { by: actor, now: clock() })),
     }),
   }
 }

@@ -1,7 +1,8 @@
 // Lists as people use them in Chromium: sorting, pages, filters, columns that stay in view.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, look, open, type Screen } from '../../support/browser.ts'
+import { advanceBulkActions } from '../../../src/compute/bulk-actions/advance.ts'
+import { launch, look, open, openMenu, type Screen } from '../../support/browser.ts'
 import { codeOf, password, person, withApp } from '../../support/second-factor.ts'
 import { type Everything, everything } from '../../support/world/everything.ts'
 import { pagesFor } from '../../support/world/pages.ts'
@@ -274,44 +275,64 @@ test('access by keys cannot be chosen for a customer without a key, and says whe
 })
 
 describe('many servers', () => {
-  const jobs = () => p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM jobs').get()!.n
+  const jobs = (kind: string) =>
+    p.db.$client.query<{ n: number }, [string]>('SELECT count(*) AS n FROM jobs WHERE kind = ?').get(kind)!.n
 
-  test(
-    'are switched only after a question that names those that cannot, with the reason; then no tick is ' + 'left',
-    async () => {
-      const before = jobs()
-      await page.goto('/admin/servers?sort=name')
-      await page.getByRole('checkbox', { name: 'All on this page' }).check()
-      await page.getByRole('button', { name: 'Restart selected' }).click()
-      const dialog = page.locator('#bulk')
-      expect(await dialog.getByRole('heading').textContent()).toBe('Restart 3 servers?')
-      expect(await dialog.locator('p').textContent()).toBe('5 cannot:')
-      expect((await dialog.locator('li').allTextContents()).toSorted()).toEqual([
-        'held01: It is suspended. Unsuspend it first.',
-        'off01: It is stopped.',
-        'server2, server3, server4: It is waiting for its setup.',
-      ])
-      expect(await look(page, 'bulk')).toEqual([])
-      await dialog.getByRole('button', { name: 'Cancel' }).click()
-      expect([jobs() - before, await page.locator('[data-tick]:checked').count()]).toEqual([0, 8])
+  test('are planned on a page that names those that cannot; it leads to the result of each', async () => {
+    const before = jobs('power')
+    await page.goto('/admin/servers?sort=name')
+    await page.getByRole('checkbox', { name: 'All on this page' }).check()
+    await page.getByRole('button', { name: 'Restart selected' }).click()
+    await page.getByRole('heading', { name: 'Restart 8 servers?' }).waitFor()
+    expect((await page.locator('#reasons li').allInnerTexts()).map((words) => words.split('\n')).toSorted()).toEqual([
+      [expect.stringMatching(/^held01 is suspended/), 'held01'],
+      ['off01 is stopped.', 'off01'],
+      [expect.stringMatching(/^server2 is waiting for its setup/), 'server2, server3, server4'],
+    ])
+    expect(await look(page, 'bulk-plan')).toEqual([])
+    expect(jobs('power')).toBe(before)
 
-      await page.getByRole('button', { name: 'Restart selected' }).click()
-      await dialog.getByRole('button', { name: 'Restart' }).click()
-      await page.getByText('Restart: 3 under way.').waitFor()
-      expect(jobs() - before).toBe(3)
-      expect(await page.locator('input:checked').count()).toBe(0)
-      expect(await page.locator('.picked').isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Restart: 3 servers' }).click()
+    await page.waitForURL(/bulk-actions\/blk_/)
+    for (let i = 0; i < 6; i++) {
+      advanceBulkActions(p.db, p.controller.app)
       await p.settle()
-    },
-  )
+    }
+    await page.reload()
+    await page.getByText('Done', { exact: true }).first().waitFor()
+    expect(await page.locator('.stats').textContent()).toContain('Done3 of 8')
+    expect(await look(page, 'bulk-action')).toEqual([])
+    expect(jobs('power') - before).toBe(3)
+  })
 
-  test('that all cannot are said, and nothing can be pressed', async () => {
-    await page.goto('/admin/servers?status=pending_setup')
-    await page.getByRole('checkbox', { name: 'Select server2' }).check()
+  test('all that match the filters are chosen over all pages of the list', async () => {
+    await page.goto('/admin/servers?limit=2&status=pending_setup')
+    await page.getByRole('checkbox', { name: 'All on this page' }).check()
+    await page.getByRole('button', { name: 'All 3 that match' }).click()
+    expect(await page.locator('[data-chosen-count]').textContent()).toBe('3 selected')
+    await page.getByRole('button', { name: 'Label selected' }).click()
+    await page.getByRole('heading', { name: 'Change labels of 3 servers?' }).waitFor()
+    expect(page.url()).toContain('status=pending_setup')
+  })
+
+  test('of a node have one plan from the page of the node', async () => {
+    await page.goto(`/admin/nodes/${p.node.id}`)
+    await openMenu(page, 'Actions for all 8 servers of this node')
+    await page.getByRole('link', { name: 'Shut down all' }).click()
+    await page.getByRole('heading', { name: 'Shut down 8 servers?' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('nodeId')).toBe(p.node.id)
+  })
+
+  test('of a reseller are asked for in a dialog that says who cannot', async () => {
+    using reseller = pagesFor(p, p.people.reseller)
+    await page.goto(`${reseller.url.origin}/reseller/servers`)
+    await page.getByRole('checkbox', { name: 'All on this page' }).check()
     await page.getByRole('button', { name: 'Start selected', exact: true }).click()
     const dialog = page.locator('#bulk')
-    expect(await dialog.getByRole('heading').textContent()).toBe('Start: not possible for this server')
+    expect(await dialog.getByRole('heading').textContent()).toBe('Start: not possible for these 3 servers')
+    expect(await dialog.locator('li').count()).toBeGreaterThan(0)
     expect(await dialog.getByRole('button', { name: 'Start', exact: true }).count()).toBe(0)
+    expect(await look(page, 'bulk')).toEqual([])
   })
 })
 

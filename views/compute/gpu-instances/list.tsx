@@ -8,6 +8,9 @@ import type { Area } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
+import { ChosenOfMany, useManyTicks } from '../bulk-actions/bar.tsx'
+import { manyInstances } from '../bulk-actions/ways.ts'
+import { tickFiles } from '../servers/bulk.tsx'
 import { linkedFilters } from '../workloads/cells.tsx'
 import { elsewhere } from './area.ts'
 import { InstanceTable, instanceSorts, type ListedInstances } from './table.tsx'
@@ -20,6 +23,7 @@ const listPage = (area: Area, list: typeof listAllInstances | typeof listInstanc
     reads: { instances: list },
     title: 'GPU instances',
     nav: 'gpu-instances',
+    files: tickFiles,
     view: ({ instances }) => <InstanceList instances={instances} area={area} />,
   })
 
@@ -32,6 +36,8 @@ export const instanceListPages = [
 function InstanceList({ instances, area }: { instances: ListedInstances; area: Area }) {
   const { query } = useAt()
   const first = instances.data[0]
+  const ofStaff = useManyTicks(manyInstances)
+  const tick = area === '/admin' ? ofStaff : undefined
   return (
     <>
       <Head title="GPU instances" sub={<span>Containers with whole graphics cards of their own.</span>} />
@@ -52,8 +58,9 @@ function InstanceList({ instances, area }: { instances: ListedInstances; area: A
         ]}
         empty={<NoInstances area={area} />}
       >
-        <InstanceTable instances={instances.data} area={area} sortable />
+        <InstanceTable instances={instances.data} area={area} tick={tick} sortable />
       </List>
+      {tick && <ChosenOfMany of={manyInstances} rows={instances} />}
     </>
   )
 }

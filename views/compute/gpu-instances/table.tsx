@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { listAllInstances } from '../../../src/compute/gpu-instances/list.ts'
 import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
 import { powerInstance } from '../../../src/compute/gpu-instances/run/power.ts'
@@ -32,11 +33,18 @@ const Name = ({ of: instance, area }: { of: Instance; area: Area }) => (
   </>
 )
 
-type TableProps = { instances: readonly Instance[]; area: Area; sortable?: boolean }
+type TableProps = {
+  instances: readonly Instance[]
+  area: Area
+  /** The box of a row that can be chosen, and the one in the head for all of them. */
+  tick?: { all: ComponentChildren; one(instance: Instance): ComponentChildren } | undefined
+  sortable?: boolean
+}
 /** The owner and the host are shown to those who have several. */
-export function InstanceTable({ instances, area, sortable }: TableProps) {
+export function InstanceTable({ instances, area, tick, sortable }: TableProps) {
   const at = useAt()
   const columns: (Column<Instance> | false)[] = [
+    !!tick && { title: 'Choose', kind: 'tick', head: tick.all, cell: tick.one },
     { ...instanceSorts.name, kind: 'name', width: 22, cell: (instance) => <Name of={instance} area={area} /> },
     { ...instanceSorts.state, kind: 'state', width: 16, cell: (instance) => <InstanceState of={instance} /> },
     {

@@ -13,6 +13,8 @@ import { Download, type Filter, List } from '../../components/list.tsx'
 import { Empty, Note } from '../../components/section.tsx'
 import { serverStates } from '../../components/state.tsx'
 import { type Saved, SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
+import { ChosenOfMany, useManyTicks } from '../bulk-actions/bar.tsx'
+import { manyServers } from '../bulk-actions/ways.ts'
 import { linkedFilters } from '../workloads/cells.tsx'
 import { Chosen, tickFiles, useTicks } from './bulk.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
@@ -88,13 +90,20 @@ type ListProps = {
 function ServerList({ servers, packages, locations, nodes, saved, area }: ListProps) {
   const { query } = useAt()
   const first = servers.data[0]
-  const tick = useTicks(servers.data)
+  const ofStaff = useManyTicks(manyServers)
+  const ofOthers = useTicks(servers.data)
+  const tick = area === '/admin' ? ofStaff : ofOthers
   return (
     <>
       <Head
         title="Servers"
         actions={
           <>
+            {area === '/admin' && (
+              <Link class="btn" to="/admin/bulk-actions">
+                Actions for many
+              </Link>
+            )}
             <Download op={exportsOf[area]} label="CSV" />
             <NewServerButton area={area} />
           </>
@@ -122,7 +131,7 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
         <NodesAway of={servers.data} />
         <ServerTable servers={servers.data} area={area} tick={tick} sortable />
       </List>
-      {tick && <Chosen />}
+      {tick && (area === '/admin' ? <ChosenOfMany of={manyServers} rows={servers} /> : <Chosen />)}
     </>
   )
 }

@@ -15,6 +15,8 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
+import { AllOfNode } from '../../compute/bulk-actions/bar.tsx'
+import { manyServers } from '../../compute/bulk-actions/ways.ts'
 import { ScheduledNote } from '../../compute/drains/later.tsx'
 import {
   ComingBack,
@@ -283,11 +285,14 @@ const Servers = ({ servers, nodeId }: ServersProps) => (
     flush
     count={servers.total || undefined}
     actions={
-      servers.nextCursor && (
-        <Link to="/admin/servers" query={{ nodeId }}>
-          Show all
-        </Link>
-      )
+      <>
+        {servers.nextCursor && (
+          <Link to="/admin/servers" query={{ nodeId }}>
+            Show all
+          </Link>
+        )}
+        <AllOfNode of={manyServers} nodeId={nodeId} total={servers.total} />
+      </>
     }
   >
     {servers.data.length ? (

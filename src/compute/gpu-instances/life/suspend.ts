@@ -28,7 +28,11 @@ const suspension = suspensionOf<GpuInstance>(actingInstance, {
   },
 })
 
-export const { suspend: suspendInstance, unsuspend: unsuspendInstance } = suspending(actingInstance, suspension, {
+export const {
+  suspend: suspendInstance,
+  unsuspend: unsuspendInstance,
+  ask: askSuspension,
+} = suspending(actingInstance, suspension, {
   path: (action) => `/admin/gpu-instances/{id}/${action}`,
   summaries: {
     suspend: 'Suspend a GPU instance: it is stopped and its owner kept out until it is unsuspended; it keeps its cards',
@@ -37,7 +41,7 @@ export const { suspend: suspendInstance, unsuspend: unsuspendInstance } = suspen
   answer: jobDetailResponse,
 })
 
-type Deed = Pick<NewJob, 'by' | 'title' | 'now'>
+type Deed = Pick<NewJob, 'by' | 'title' | 'now' | 'parentId'>
 export const suspendingInstance = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_suspend')
   .command('stop', 'Stopping it', {
     do: ({ input }) =>

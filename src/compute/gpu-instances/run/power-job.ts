@@ -13,9 +13,14 @@ export const titles = { start: 'Start', stop: 'Stop', restart: 'Restart' } as co
 export type PowerAction = keyof typeof titles
 
 /** Starts the job and answers its id. Throws what the state of the instance refuses, and `gpu_instance_busy`. */
-export function changePower(tx: Tx, target: GpuInstance, action: PowerAction, { by, now }: Pick<NewJob, 'by' | 'now'>) {
-  mustAllowFor(tx, by, target, action)
-  const about = { by, title: `${titles[action]} ${target.name}`, now }
+export function changePower(
+  tx: Tx,
+  target: GpuInstance,
+  action: PowerAction,
+  deed: Pick<NewJob, 'by' | 'now' | 'parentId'>,
+) {
+  mustAllowFor(tx, deed.by, target, action)
+  const about = { ...deed, title: `${titles[action]} ${target.name}` }
   if (action === 'stop') return stopInstance(tx, target, about)
   const input = { instanceId: target.id, nodeId: target.nodeId, action }
   return startJob(tx, runningInstance, input, instanceJob(target, about))
@@ -25,7 +30,7 @@ export function changePower(tx: Tx, target: GpuInstance, action: PowerAction, { 
 export const stopInstance = (
   tx: Tx,
   target: Pick<GpuInstance, 'id' | 'nodeId'>,
-  about: Pick<NewJob, 'by' | 'title' | 'now'>,
+  about: Pick<NewJob, 'by' | 'title' | 'now' | 'parentId'>,
 ): string =>
   startJob(tx, stoppingInstance, { instanceId: target.id, nodeId: target.nodeId }, instanceJob(target, about))
 

@@ -37,7 +37,11 @@ const suspension = shared.suspensionOf<Server>(actingServer, {
 })
 export const { suspend, unsuspend } = suspension
 
-export const { suspend: suspendServer, unsuspend: unsuspendServer } = shared.suspending(actingServer, suspension, {
+export const {
+  suspend: suspendServer,
+  unsuspend: unsuspendServer,
+  ask: askSuspension,
+} = shared.suspending(actingServer, suspension, {
   path: (action) => `/servers/{id}/actions/${action}`,
   summaries: {
     suspend: 'Suspend a server: it is stopped and its owner kept out until it is unsuspended',
