@@ -93,6 +93,8 @@ import kernelsOfDrains from './0156_kernels_of_drains.sql' with { type: 'text' }
 import pausedRollingDrains from './0157_paused_rolling_drains.sql' with { type: 'text' }
 import imports from './0163_imports.sql' with { type: 'text' }
 import dryRuns from './0164_dry_runs.sql' with { type: 'text' }
+import addressHistory from './0165_address_history.sql' with { type: 'text' }
+import addressQuarantine from './0166_address_quarantine.sql' with { type: 'text' }
 import importClaims from './0170_import_claims.sql' with { type: 'text' }
 import bulkActions from './0171_bulk_actions.sql' with { type: 'text' }
 import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
@@ -200,6 +202,8 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0157_paused_rolling_drains', sql: pausedRollingDrains },
   { name: '0163_imports', sql: imports },
   { name: '0164_dry_runs', sql: dryRuns },
+  { name: '0165_address_history', sql: addressHistory },
+  { name: '0166_address_quarantine', sql: addressQuarantine },
   { name: '0170_import_claims', sql: importClaims },
   { name: '0171_bulk_actions', sql: bulkActions },
   { name: '0175_shared_storage', sql: sharedStorage },

@@ -30,6 +30,8 @@ export const files = {
   'metrics.js': { text: bundle('metrics.js') },
   /** Loaded on the pages of moves. */
   'moves.css': { text: styles('moves.css') },
+  /** Loaded on the pages of pools and their addresses. */
+  'addresses.css': { text: styles('addresses.css') },
   /** Loaded on the pages of imports, and where their choices are made. */
   'imports.mjs': { text: bundle('imports/choices.js') },
   'imports.css': { text: styles('imports/imports.css') },

@@ -89,6 +89,7 @@ export const addresses = [
   '/admin/node-groups/{id}',
   '/admin/ip-pools',
   '/admin/ip-pools/{id}',
+  '/admin/addresses/{address}',
   '/admin/images',
   '/admin/images/{id}',
   ...inEveryArea('/isos'),

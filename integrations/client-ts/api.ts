@@ -55,6 +55,75 @@ export type AddressChange = {
   since: string | null
 }
 
+export type AddressHolding = {
+  /** An IPv4 address, or the first address of an IPv6 prefix. */
+  address: string
+  prefixLength: number
+  version: 4 | 6
+  /** The name is null when the pool was removed since. */
+  pool: {
+    id: string
+    name: string | null
+  }
+  kind: "primary" | "extra" | "floating"
+  /** What had it, or where a floating address pointed to; null: nowhere. Until it is released, a terminated server still has its addresses, which nobody uses meanwhile. */
+  server: {
+    id: string
+    /** server, or another kind of workload. */
+    kind: string
+    hostname: string
+    terminatedAt: string | null
+  } | null
+  floatingIp: {
+    id: string
+    name: string
+  } | null
+  owner: {
+    id: string
+    name: string
+    kind: string | null
+  }
+  from: string
+  /** False: it was held already when this history began at `from`; since when is not known. */
+  fromKnown: boolean
+  /** Null: still. */
+  to: string | null
+  /** After it ended, nobody got the address before; null: it did not rest. */
+  restedUntil: string | null
+  /** Null where it is not known. */
+  began: HoldingCause | null
+  ended: HoldingCause | null
+}
+
+export type AddressHoldingPage = {
+  data: (AddressHolding)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type AddressNow = {
+  address: string
+  /** Who had it is kept for so many days. */
+  historyDays: number
+  /** More than one where pools of several locations have the same private range; none where its pool was removed, or its prefix is not cut yet. */
+  rows: ({
+    id: string
+    /** The first address of the IPv6 prefix in which it lies. */
+    address: string
+    prefixLength: number
+    state: "free" | "held" | "reserved" | "resting"
+    reservedFor: string | null
+    restsUntil: string | null
+    pool: {
+      id: string
+      name: string
+      gateway: string
+    }
+  })[]
+}
+
 export type AddressPool = {
   id: string
   name: string
@@ -69,6 +138,10 @@ export type AddressPool = {
   free: number | null
   held: number
   reserved: number
+  /** Freed ones that nobody gets yet. */
+  resting: number
+  /** So long a freed address rests before another server gets it. */
+  quarantineHours: number
   nodes: ({
     id: string
     name: string
@@ -1755,6 +1828,14 @@ export type GroupMended = {
     id: string
     name: string
   }
+}
+
+export type HoldingCause = {
+  /** The id of an operation, or the kind of a job. */
+  action: string
+  /** The name of who called it or started the job. */
+  by: string
+  jobId: string | null
 }
 
 export type IdleStop = {
@@ -4043,7 +4124,9 @@ export type PoolAddress = {
   id: string
   address: string
   prefixLength: number
-  state: "free" | "held" | "reserved"
+  /** resting: it was freed, and nobody gets it before `restsUntil`. */
+  state: "free" | "held" | "reserved" | "resting"
+  restsUntil: string | null
   reservedFor: string | null
   /** What holds it: a server, or another kind of workload. */
   workload: {
@@ -5788,6 +5871,17 @@ export interface Operations {
       timeZone?: string | null
     }
     result: OwnAccount
+  }
+  /** An address as its pools have it now, and how long its history is kept */
+  'addresses.get': {
+    path: { address: string }
+    result: AddressNow
+  }
+  /** Who had an address, from when to when, newest first; also an address inside an IPv6 prefix */
+  'addresses.history': {
+    path: { address: string }
+    query?: { at?: string; cursor?: string; limit?: number }
+    result: AddressHoldingPage
   }
   /** Add an alert to a server; its owner is told when the server uses too much, or is off */
   'alerts.create': {
@@ -8529,13 +8623,29 @@ export interface Operations {
       last?: string
       resolvers?: (string)[]
       nodeIds?: (string)[]
+      /** So long a freed address rests before another server gets it. Without it: 24. 0: it does not rest. */
+      quarantineHours?: number
     }
     result: AddressPool
+  }
+  /** End the rest of a freed address: the next order may get it */
+  'pools.end-rest': {
+    path: { id: string }
+    result: {
+      id: string
+      address: string
+    }
   }
   /** One address pool */
   'pools.get': {
     path: { id: string }
     result: AddressPool
+  }
+  /** Who had the addresses of a pool, from when to when, newest first */
+  'pools.history': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: AddressHoldingPage
   }
   /** Address pools and how full they are */
   'pools.list': {
@@ -8558,6 +8668,15 @@ export interface Operations {
       address: string
       reservedFor: string | null
     }
+  }
+  /** Set how long addresses that are freed from now on rest; those that rest already keep their time */
+  'pools.set-quarantine': {
+    path: { id: string }
+    body: {
+      /** So long a freed address rests before another server gets it. Without it: 24. 0: it does not rest. */
+      quarantineHours: number
+    }
+    result: AddressPool
   }
   /** Generate ten new recovery codes, shown only once; the earlier ones end */
   'recovery-codes.create': {
@@ -8934,7 +9053,7 @@ export interface Operations {
     query?: { q?: string }
     result: {
       data: ({
-        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "placement group" | "volume" | "job"
+        type: "page" | "action" | "customer" | "node" | "server" | "GPU instance" | "placement group" | "volume" | "job" | "address"
         id: string | null
         title: string
         detail: string | null
@@ -10484,6 +10603,7 @@ export interface Operations {
 /** Lists that go on behind their first page. */
 export type ListId =
   | 'account.activity'
+  | 'addresses.history'
   | 'alerts.list'
   | 'announcements.list'
   | 'announcements.list-all'
@@ -10531,6 +10651,7 @@ export type ListId =
   | 'packages.list'
   | 'placement-groups.list'
   | 'pools.addresses'
+  | 'pools.history'
   | 'pools.list'
   | 'reseller.customers'
   | 'resellers.list'
@@ -10574,6 +10695,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'account.get': ['GET', '/account', false],
   'account.password': ['PUT', '/account/password', false],
   'account.update': ['PATCH', '/account', false],
+  'addresses.get': ['GET', '/admin/addresses/{address}', false],
+  'addresses.history': ['GET', '/admin/addresses/{address}/history', false],
   'alerts.create': ['POST', '/servers/{id}/alerts', true],
   'alerts.list': ['GET', '/servers/{id}/alerts', false],
   'alerts.remove': ['DELETE', '/alerts/{id}', false],
@@ -10871,10 +10994,13 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'pools.addresses': ['GET', '/admin/ip-pools/{id}/addresses', false],
   'pools.attach': ['PUT', '/admin/ip-pools/{id}/nodes', false],
   'pools.create': ['POST', '/admin/ip-pools', false],
+  'pools.end-rest': ['POST', '/admin/ip-addresses/{id}/actions/end-rest', false],
   'pools.get': ['GET', '/admin/ip-pools/{id}', false],
+  'pools.history': ['GET', '/admin/ip-pools/{id}/history', false],
   'pools.list': ['GET', '/admin/ip-pools', false],
   'pools.remove': ['DELETE', '/admin/ip-pools/{id}', false],
   'pools.reserve': ['PATCH', '/admin/ip-addresses/{id}', false],
+  'pools.set-quarantine': ['PUT', '/admin/ip-pools/{id}/quarantine', false],
   'recovery-codes.create': ['POST', '/account/recovery-codes', false],
   'replica.get': ['GET', '/admin/replica', false],
   'reseller-branding.get': ['GET', '/reseller/branding', false],

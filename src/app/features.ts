@@ -113,6 +113,7 @@ import { migratePage } from '../../views/imports/migrate/show.tsx'
 import { rollBackPage } from '../../views/imports/roll-back/show.tsx'
 import { cleanUpPage } from '../../views/imports/source-removal/clean-up.tsx'
 import { verifyPage } from '../../views/imports/verify/show.tsx'
+import { addressPage } from '../../views/network/address-history/page.tsx'
 import { firewallsPage } from '../../views/network/firewalls/list.tsx'
 import { floatingIpsPages } from '../../views/network/floating-ips/list.tsx'
 import { poolsPage } from '../../views/network/ip-pools/list.tsx'
@@ -228,6 +229,7 @@ import { deliveriesFeature } from '../kernel/queue/feature.ts'
 import { assemble } from '../kernel/registry.ts'
 import { searchTextsFeature } from '../kernel/search/feature.ts'
 import { webFeature } from '../kernel/web/feature.ts'
+import { addressHistoryFeature } from '../network/address-history/feature.ts'
 import { firewallRecordsFeature } from '../network/firewall-records/feature.ts'
 import { firewallsFeature } from '../network/firewalls/feature.ts'
 import { floatingIpsFeature } from '../network/floating-ips/feature.ts'
@@ -359,6 +361,7 @@ export const features: readonly Feature[] = [
   { ...reconciliationFeature, pages: reconciliationPages },
   { ...jobsFeature, pages: [...jobsPages, ...jobPages] },
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
+  { ...addressHistoryFeature, pages: [addressPage] },
   { ...imagesFeature, pages: [imagesPage, imagePage] },
   { ...packagesFeature, pages: [packagesPage] },
   { ...gpuImagesFeature, pages: [gpuImagesPage] },

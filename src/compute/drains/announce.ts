@@ -17,6 +17,7 @@ import {
   timeFrom,
 } from '../../kernel/api/operation.ts'
 import { moment, momentFrom } from '../../kernel/api/query.ts'
+import { minuteText } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
 import { schedule, timeOf } from './plan/later.ts'
@@ -117,15 +118,12 @@ function noticesFor(call: Parameters<typeof planDrain>[0], target: Node): Told[]
 }
 const STAYS_OFF = 'may be shut down until the maintenance ends'
 
-/** `2026-11-27 02:00 UTC` */
-const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 function wordsFor(servers: Told['servers'], { startsAt, endsAt, text }: When): Pick<Notice, 'subject' | 'paragraphs'> {
-  const until = endsAt === null ? '' : ` to ${minuteOf(endsAt)}`
+  const until = endsAt === null ? '' : ` to ${minuteText(endsAt)}`
   return {
-    subject: `Maintenance on ${minuteOf(startsAt)}`,
+    subject: `Maintenance on ${minuteText(startsAt)}`,
     paragraphs: [
-      `The host machine of these servers is maintained from ${minuteOf(startsAt)}${until}.`,
+      `The host machine of these servers is maintained from ${minuteText(startsAt)}${until}.`,
       ...servers.map(({ hostname, effect }) => `${hostname}: ${effect}.`),
       ...(text ? [text] : []),
       'You need to do nothing. Disks, addresses and passwords stay as they are.',

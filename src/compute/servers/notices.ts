@@ -5,6 +5,7 @@ import { areas } from '../../identity/account-records/areas.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
+import { minuteText } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
@@ -52,7 +53,7 @@ const told: Partial<Record<string, (data: Data, ended: Ended, now: number) => To
       ...(purgeAt !== null && purgeAt > now
         ? [
             `${hostname} was terminated and can no longer be used. Its disk and its addresses are kept until ` +
-              `${minuteOf(purgeAt)}. Then the disk is deleted and the addresses are released.`,
+              `${minuteText(purgeAt)}. Then the disk is deleted and the addresses are released.`,
             'If that is a mistake, ask your provider before this time to bring the server back.',
           ]
         : [
@@ -72,9 +73,6 @@ const told: Partial<Record<string, (data: Data, ended: Ended, now: number) => To
     paragraphs: [`The termination of ${hostname} was undone. It is yours again, with its disk and addresses.`],
   }),
 }
-/** `2026-11-23 14:05 UTC` */
-const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 /** Tells the owner that the undelete window of a server has ended. */
 export function tellRemoved(tx: Tx, app: MailContext, { hostname, ownerId }: Server) {
   const owner = accountById(tx, ownerId)

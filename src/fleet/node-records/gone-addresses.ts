@@ -1,6 +1,6 @@
 // The guests of a node that was lost or removed run on until its agent hears of it. So their addresses are not given
 // to others before the agent has confirmed that nothing runs there, or before the time of the setting is over.
-import { hour } from '../../kernel/db/clock.ts'
+import { hour, minuteText } from '../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { settingValue, wholeSetting } from '../../kernel/setting.ts'
 import { addressesOf, freeReserved, isOwn, parkAddress, releaseAddresses } from '../../network/ip-pools/allocate.ts'
@@ -30,15 +30,12 @@ export const heldHours = wholeSetting({
   unit: 'hours',
 })
 
-/** `2026-11-27 02:00 UTC` */
-const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 /** How long addresses are held for the guests of this node; undefined: it is there, or has stopped them. */
 function holdFor(tx: Db, node: Node | undefined, now: number) {
   if (!node || !isGone(node) || node.stoppedAt !== null) return undefined
   const until = now + settingValue(tx, heldHours) * hour
   const is = node.removedAt === null ? 'is lost' : 'was removed'
-  const words = `Until ${minuteOf(until)}: it may still be in use on ${node.name}, which ${is}`
+  const words = `Until ${minuteText(until)}: it may still be in use on ${node.name}, which ${is}`
   return until > now ? { nodeId: node.id, words, until } : undefined
 }
 

@@ -6,7 +6,7 @@ import { noteRefusal } from '../audit/refusals.ts'
 import { minute } from '../db/clock.ts'
 import { writeTogether } from '../db/group-commit.ts'
 import { looksLikeId } from '../db/ids.ts'
-import { type Db, read, rehearse, type Tx } from '../db/open.ts'
+import { changeMade, type Db, read, rehearse, type Tx } from '../db/open.ts'
 import { JsonRow } from '../db/rendered.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
@@ -101,6 +101,7 @@ const passing =
         const over = op.tellsOwners ? mailServer(tx, app.secrets) : undefined
         const made = answer(tx, prepared)
         const changes = changesOf(before, watched(op, tx, app, who, params))
+        changeMade(tx, { action: op.id, by: actsAs.name, jobId: made.body?.jobId ?? null })
         auditCall(tx, app, { op, actor: actsAs, request, answer: made, result, changes, beside })
         if (op.tellsOwners) {
           const what = typeof op.tellsOwners === 'string' ? op.tellsOwners : op.tellsOwners(asked.target)

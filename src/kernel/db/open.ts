@@ -3,6 +3,7 @@ import { constants, Database, type Statement } from 'bun:sqlite'
 import fs from 'node:fs'
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
 import { startFromDisk } from '../../../agent/protocol/linux/page-cache.ts'
+import type { Cause } from '../audit/cause.ts'
 import { log } from '../log.ts'
 import { BUSY_TIMEOUT_MS, DatabaseHealth, DatabaseUnavailable, type HoldKind, type Trouble } from './health.ts'
 import { type Migration, migrate } from './migrate.ts'
@@ -40,6 +41,7 @@ export class DatabaseFile extends Database {
   readonly statements = new Map<(db: Db) => unknown, unknown>()
   readonly beforeWrite: (() => void)[] = []
   readonly beforeCommit: ((tx: Tx) => void)[] = []
+  readonly afterChange: ((tx: Tx, cause: Cause) => void)[] = []
   readonly afterWrite: (() => void)[] = []
   /** Set once the schema is up to date. */
   health!: DatabaseHealth
@@ -144,6 +146,16 @@ export const beforeWrite = (db: Db, work: () => void) => void db.$client.beforeW
  * another, because a transaction of their own would cost a flush. What it throws takes the change back.
  */
 export const beforeCommit = (db: Db, work: (tx: Tx) => void) => void db.$client.beforeCommit.push(work)
+
+/**
+ * `work` runs at the end of each change that a call or a job makes, in its transaction: several of them share one, so
+ * `beforeCommit` does not know their causes.
+ */
+export const afterChange = (db: Db, work: (tx: Tx, cause: Cause) => void) => void db.$client.afterChange.push(work)
+/** The change of this cause is complete. */
+export function changeMade(tx: Tx, cause: Cause) {
+  for (const work of tx.$client.afterChange) work(tx, cause)
+}
 
 /** `work` runs after each transaction that committed: the runner looks for new jobs there. */
 export const afterWrite = (db: Db, work: () => void) => void db.$client.afterWrite.push(work)

@@ -7,6 +7,7 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, unpeeked } from '../../kernel/db/rows.ts'
 import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
 import { earlyFrom, passEarly, prefixIn, type Range, startOf, takenPlaces } from './prefixes.ts'
+import { restingWords } from './quarantine/rest.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
 
@@ -17,18 +18,18 @@ const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
      WHERE pn.node_id = +? AND ${isGiven('pn.pool_id')}
-       AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL
+       AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL
      ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
   countFree: $client.prepare<{ n: number }, [string, number]>(
     `SELECT count(*) AS n FROM (
        SELECT 1 FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
        WHERE pn.node_id = +? AND ${isGiven('pn.pool_id')}
-         AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL LIMIT +?)`,
+         AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL LIMIT +?)`,
   ),
   take: $client.prepare(
     'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for ' +
-      'IS NULL',
+      'IS NULL AND rests_until IS NULL',
   ),
   ipv6Pools: $client.prepare<
     Pick<Pool, 'id' | 'network' | 'gateway' | 'first' | 'last' | 'nextOffset' | 'scope'>,
@@ -47,7 +48,7 @@ const statements = prepared(({ $client }) => ({
   moveOn: $client.prepare('UPDATE pools SET next_offset = ? WHERE id = ?'),
   freed: $client.prepare<{ id: string; address: string }, [string, number]>(
     'SELECT id, address FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length = +? AND ' +
-      'workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1',
+      'workload_id IS NULL AND reserved_for IS NULL AND rests_until IS NULL ORDER BY place LIMIT 1',
   ),
   attached: $client.prepare<{ nodeId: string; pools: string }, []>(
     `SELECT node_id AS nodeId, group_concat(pool_id) AS pools
@@ -59,11 +60,12 @@ const statements = prepared(({ $client }) => ({
   ),
   freeIn: $client.prepare<{ n: number }, [string]>(
     `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
-     WHERE pool_id = +? AND version = 4 AND workload_id IS NULL AND reserved_for IS NULL`,
+     WHERE pool_id = +? AND version = 4 AND workload_id IS NULL AND reserved_for IS NULL AND rests_until IS NULL`,
   ),
   freeOfLength: $client.prepare<{ n: number }, [string, number]>(
     `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
-     WHERE pool_id = +? AND prefix_length = +? AND workload_id IS NULL AND reserved_for IS NULL`,
+     WHERE pool_id = +? AND prefix_length = +? AND workload_id IS NULL AND reserved_for IS NULL
+       AND rests_until IS NULL`,
   ),
   // +?: 4 µs; a workload's addresses with their pools take 25.
   primaryIpv4: $client.prepare<{ address: string }, [string]>(
@@ -126,13 +128,17 @@ function lackingAddress(tx: Db, nodeId: string, need: AddressNeed): AddressLack 
     withholdsFor(tx, nodeId, version)
       ? { words: `no IPv${version} address before other nodes have reported`, isAwaited: true }
       : { words, isAwaited: false }
-  if (ipv4 > 0 && countFree.get(nodeId, ipv4)!.n < ipv4)
-    return lack(4, ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`)
+  const free4 = ipv4 > 0 ? countFree.get(nodeId, ipv4)!.n : 0
+  if (free4 < ipv4) {
+    const words = ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`
+    return lack(4, words + restingWords(tx, nodeId, { version: 4, missing: ipv4 - free4 }))
+  }
   const lengths = prefixesOf(need)
   const short = [...new Set(lengths)].find((length) => !hasPrefixes(tx, nodeId, length, lengths))
   if (short === undefined) return undefined
   const many = lengths.filter((length) => length === short).length
-  return lack(6, many === 1 ? `no free IPv6 prefix of /${short}` : `fewer than ${many} free IPv6 prefixes of /${short}`)
+  const words = many === 1 ? `no free IPv6 prefix of /${short}` : `fewer than ${many} free IPv6 prefixes of /${short}`
+  return lack(6, words + restingWords(tx, nodeId, { version: 6, prefixLength: short, missing: 1 }))
 }
 /** Can the pools of the node give as many prefixes of this length as the list has? */
 function hasPrefixes(tx: Db, nodeId: string, length: number, lengths: readonly number[]): boolean {
@@ -199,7 +205,8 @@ export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: numb
         ? awaitingReports('The node of this server')
         : new ApiError(
             'no_addresses',
-            'There is no free IPv4 address in the pools attached to this node. Add a pool, or attach one to it.',
+            `There is no free IPv4 address in the pools attached to this node` +
+              `${restingWords(tx, nodeId, { version: 4, missing: 1 })}. Add a pool, or attach one to it.`,
           )
     take.run(workloadId, hasPrimary && i === 0 ? 1 : 0, free.id)
     return free.address
@@ -241,7 +248,8 @@ export function takeIpv6(
   if (withholdsFor(tx, nodeId, 6)) throw awaitingReports('The node of this server')
   throw new ApiError(
     'no_addresses',
-    `There is no free IPv6 prefix of /${prefixLength} in the pools attached to this node. Add a pool, or attach one.`,
+    `There is no free IPv6 prefix of /${prefixLength} in the pools attached to this node` +
+      `${restingWords(tx, nodeId, { version: 6, prefixLength, missing: 1 })}. Add a pool, or attach one.`,
   )
 }
 

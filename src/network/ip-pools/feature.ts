@@ -2,6 +2,8 @@ import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
 import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
+import { endAddressRest, setQuarantine } from './quarantine/operations.ts'
+import { endDueRests, RESTS_ENDED_EVERY_MS } from './quarantine/rest.ts'
 import { isAnyAddressFree, poolTarget } from './queries.ts'
 import { followScopes } from './scope.ts'
 import { addressClaims, addresses, awaitedNodes, poolNodes, pools } from './tables.ts'
@@ -13,7 +15,7 @@ const errors = {
     status: 409,
     when:
       'The pools attached to the nodes lack an address of the package: IPv4, or an IPv6 prefix that it has. Or the ' +
-      'database was restored, and not every node has told since which addresses are in use.',
+      'database was restored, and not every node has told since which addresses are in use. Or freed ones still rest.',
     remedy: 'Treat it as out of stock; add a pool, or wait for the nodes.',
   },
   pool_overlaps: {
@@ -64,8 +66,21 @@ export const ipPoolsFeature = feature({
   },
   errors,
   tables: [pools, addresses, poolNodes, addressClaims, awaitedNodes],
-  operations: [createPool, listPools, getPool, listPoolAddresses, attachPool, reserveAddress, removePool],
-  schedule: [{ everyMs: second, words: 'following the scopes of address pools', work: ({ db }) => followScopes(db) }],
+  operations: [
+    createPool,
+    listPools,
+    getPool,
+    listPoolAddresses,
+    attachPool,
+    setQuarantine,
+    reserveAddress,
+    endAddressRest,
+    removePool,
+  ],
+  schedule: [
+    { everyMs: second, words: 'following the scopes of address pools', work: ({ db }) => followScopes(db) },
+    { everyMs: RESTS_ENDED_EVERY_MS, words: 'ending the rest of freed addresses', work: endDueRests },
+  ],
   attention: [emptyingPools],
   auditTargets: [
     {

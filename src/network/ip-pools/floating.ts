@@ -6,6 +6,7 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
 import { cutFrom, nextPlaceIn, noteCut } from './allocate.ts'
 import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
+import { restingWords } from './quarantine/rest.ts'
 import { poolById } from './queries.ts'
 import { addresses } from './tables.ts'
 
@@ -20,11 +21,12 @@ const statements = prepared(({ $client }) => ({
   ),
   free: $client.prepare<{ id: string }, [string, number]>(
     `SELECT id FROM addresses INDEXED BY addresses_free WHERE pool_id = +? AND prefix_length IN (+?, 128)
-     AND (version = 4 OR prefix_length = 128) AND workload_id IS NULL AND reserved_for IS NULL ORDER BY place LIMIT 1`,
+     AND (version = 4 OR prefix_length = 128) AND workload_id IS NULL AND reserved_for IS NULL AND rests_until IS NULL
+     ORDER BY place LIMIT 1`,
   ),
   take: $client.prepare(
     `UPDATE addresses SET holder_id = ?, holder_reseller_id = ?, reserved_for = '${RESERVED_FOR}'
-     WHERE id = ? AND workload_id IS NULL AND reserved_for IS NULL`,
+     WHERE id = ? AND workload_id IS NULL AND reserved_for IS NULL AND rests_until IS NULL`,
   ),
   point: $client.prepare('UPDATE addresses SET workload_id = ? WHERE id = ? AND holder_id IS NOT NULL'),
   release: $client.prepare(
@@ -67,9 +69,13 @@ export function takeFloating(tx: Tx, holder: Holder, version: 4 | 6, nodeIds: re
     return id
   }
   if (nodeIds.some((nodeId) => withholdsFor(tx, nodeId, version))) throw awaitingReports('This location')
+  const resting = nodeIds
+    .map((id) => restingWords(tx, id, { version, prefixLength: 128, missing: 1 }))
+    .find((words) => words !== '')
   throw new ApiError(
     'no_addresses',
-    `There is no free IPv${version} address in the pools of this location. Choose another location, or add a pool.`,
+    `There is no free IPv${version} address in the pools of this location${resting ?? ''}. ` +
+      'Choose another location, or add a pool.',
   )
 }
 

@@ -4,6 +4,7 @@ import { invalid } from '../../kernel/api/errors.ts'
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { awaitedOf } from './awaited.ts'
+import { DEFAULT_QUARANTINE_HOURS } from './quarantine/hours.ts'
 import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
 import { locationName, type PoolContext, routerName } from './users.ts'
@@ -24,6 +25,17 @@ export const poolAddress: Resource<Address> = {
   find: staffOnly(addressById),
 }
 
+export const addressStates = ['free', 'held', 'reserved', 'resting'] as const
+export const stateOf = ({ workloadId, reservedFor, restsUntil }: Address): (typeof addressStates)[number] =>
+  workloadId !== null ? 'held' : reservedFor !== null ? 'reserved' : restsUntil !== null ? 'resting' : 'free'
+
+const MOST_QUARANTINE_DAYS = 90
+export const quarantineHours = described(
+  t.Integer({ minimum: 0, maximum: 24 * MOST_QUARANTINE_DAYS }),
+  `So long a freed address rests before another server gets it. Without it: ${DEFAULT_QUARANTINE_HOURS}. 0: it does ` +
+    'not rest.',
+)
+
 export const poolResponse = namedSchema('AddressPool', {
   id: t.String(),
   name: t.String(),
@@ -37,6 +49,8 @@ export const poolResponse = namedSchema('AddressPool', {
   free: nullable(t.Integer()),
   held: t.Integer(),
   reserved: t.Integer(),
+  resting: described(t.Integer(), 'Freed ones that nobody gets yet.'),
+  quarantineHours: described(t.Integer(), 'So long a freed address rests before another server gets it.'),
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
   uniqueAt: described(
     nullable(t.Object({ id: t.String(), name: t.String() })),
@@ -51,17 +65,18 @@ export const poolResponse = namedSchema('AddressPool', {
 })
 
 export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, rescoped: ___, scope, ...shown }: Pool) {
-  const { total, held, reserved } = countAddresses(call.tx, shown.id)
+  const { total, held, reserved, resting } = countAddresses(call.tx, shown.id)
   const location = locationName(call, scope)
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: routerName(call, id) ?? '' }))
   return {
     ...shown,
     held,
     reserved,
+    resting,
     nodes: named(nodeIdsOf(call.tx, shown.id)),
     uniqueAt: location === undefined ? null : { id: scope, name: location },
     awaited: named(awaitedOf(call.tx, shown.id)),
-    ...(shown.version === 4 ? { total, free: total - held - reserved } : { total: null, free: null }),
+    ...(shown.version === 4 ? { total, free: total - held - reserved - resting } : { total: null, free: null }),
   }
 }
 

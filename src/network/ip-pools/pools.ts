@@ -2,10 +2,20 @@
 import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
-import { described, done, fields, line, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
+import { described, done, fields, line, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { isoOrNull } from '../../kernel/db/clock.ts'
 import { holdClaimed, overruleClaims } from './claims.ts'
 import { attachPoolTo, makePool } from './make/make-pool.ts'
-import { mustBeNodes, pool, poolAddress, poolResponse, showPool } from './model.ts'
+import {
+  addressStates,
+  mustBeNodes,
+  pool,
+  poolAddress,
+  poolResponse,
+  quarantineHours,
+  showPool,
+  stateOf,
+} from './model.ts'
 import {
   addressById,
   addressesInOrder,
@@ -39,6 +49,7 @@ export const createPool = operation({
     last: t.Optional(addressText),
     resolvers: t.Optional(t.Array(addressText, { maxItems: 6 })),
     nodeIds: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 500 })),
+    quarantineHours: t.Optional(quarantineHours),
   }),
   response: poolResponse,
   status: 201,
@@ -95,7 +106,8 @@ const addressResponse = namedSchema('PoolAddress', {
   id: t.String(),
   address: t.String(),
   prefixLength: t.Integer(),
-  state: t.Enum(['free', 'held', 'reserved']),
+  state: described(t.Enum([...addressStates]), 'resting: it was freed, and nobody gets it before `restsUntil`.'),
+  restsUntil: nullable(time),
   reservedFor: nullable(t.String()),
   workload: described(
     nullable(t.Object({ id: t.String(), kind: t.String(), hostname: t.String() })),
@@ -126,7 +138,8 @@ export const listPoolAddresses = operation({
         id: a.id,
         address: a.address,
         prefixLength: a.prefixLength,
-        state: a.workloadId ? ('held' as const) : a.reservedFor ? ('reserved' as const) : ('free' as const),
+        state: stateOf(a),
+        restsUntil: isoOrNull(a.restsUntil),
         reservedFor: a.reservedFor,
         workload: shownHolder(call, a),
       }),

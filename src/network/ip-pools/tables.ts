@@ -1,4 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { DEFAULT_QUARANTINE_HOURS } from './quarantine/hours.ts'
 
 /** The scope of a pool whose addresses no other pool has. */
 export const EVERYWHERE = ''
@@ -18,6 +19,8 @@ export const pools = sqliteTable('pools', {
   scope: text().notNull().default(EVERYWHERE),
   /** The place of the next address that takes over the scope; null: all have. */
   rescoped: integer(),
+  /** So long a freed address rests before another workload gets it; 0: not at all. */
+  quarantineHours: integer('quarantine_hours').notNull().default(DEFAULT_QUARANTINE_HOURS),
   createdAt: integer('created_at').notNull(),
 })
 export type Pool = typeof pools.$inferSelect
@@ -45,6 +48,8 @@ export const addresses = sqliteTable('addresses', {
   cutEarly: integer('cut_early', { mode: 'boolean' }).notNull().default(false),
   /** That of its pool. */
   scope: text().notNull().default(EVERYWHERE),
+  /** It was freed, and can be given again from then on; null: it does not rest. */
+  restsUntil: integer('rests_until'),
 })
 export type Address = typeof addresses.$inferSelect
 

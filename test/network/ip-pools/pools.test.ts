@@ -322,7 +322,8 @@ describe('IPv6 prefixes', () => {
   })
   test('that come back are given again, to who asks for that length', async () => {
     using p = await world()
-    await pool(p, { network: '2001:db8:7::/48', gateway: 'fe80::1', nodeIds: [p.node.id] })
+    const network = { network: '2001:db8:7::/48', gateway: 'fe80::1' }
+    await pool(p, { ...network, nodeIds: [p.node.id], quarantineHours: 0 })
     const [a, b] = [await holder(p), await holder(p)]
     const take = (server: string, length: number) => write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
     expect([take(a, 64), take(b, 64)]).toEqual(['2001:db8:7:1::', '2001:db8:7:2::'])

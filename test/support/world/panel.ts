@@ -573,6 +573,8 @@ async function newWorld(options: Options = {}) {
       first: '203.0.113.10',
       last: '203.0.113.29',
       nodeIds: [node.id],
+      // Tests of the quarantine set it.
+      quarantineHours: 0,
     })
   ).id as string
   const pack = (await p.admin('POST', '/admin/packages', { name: 'KVM 2G', vcpus: 2, memoryMb: 2048, diskGb: 20 }))

@@ -1,12 +1,15 @@
 // The addresses of an IPv4 pool as a map of cells, and the cell that was opened.
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
+import { listAddressHistory } from '../../../src/network/address-history/show.ts'
 import { type listPoolAddresses, reserveAddress } from '../../../src/network/ip-pools/pools.ts'
 import { Action } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
 import { Copyable, Facts, Section } from '../../components/section.tsx'
 import { Pager } from '../../components/table.tsx'
+import { Exact } from '../../components/time.tsx'
+import { EndRest } from './quarantine.tsx'
 
 type Addresses = Answers<{ a: typeof listPoolAddresses }>['a']
 export type PoolAddress = Addresses['data'][number]
@@ -19,6 +22,7 @@ export const stateWords: Record<PoolAddress['state'], string> = {
   free: 'Free',
   held: 'Used by a server',
   reserved: 'Reserved',
+  resting: 'Resting',
 }
 
 /** The cell that was opened. The address of the page names it, so it can be sent to somebody. */
@@ -41,13 +45,26 @@ export function ChosenAddress({ addresses }: { addresses: readonly PoolAddress[]
               ),
             ],
             ['Reserved for', a.reservedFor],
+            ['Rests until', a.restsUntil && <Exact iso={a.restsUntil} />],
+            ['History', useAt().may(listAddressHistory) && <HistoryLink of={a} />],
           ]}
         />
-        {a.state !== 'held' && <div class="bar">{a.state === 'free' ? <Reserve of={a} /> : <Release of={a} />}</div>}
+        {a.state !== 'held' && (
+          <div class="bar">
+            {a.state === 'reserved' ? <Release of={a} /> : <Reserve of={a} />}
+            {a.state === 'resting' && <EndRest of={a} />}
+          </div>
+        )}
       </div>
     </Section>
   )
 }
+
+const HistoryLink = ({ of: a }: AddressProps) => (
+  <Link to="/admin/addresses/{address}" params={{ address: a.address }}>
+    Who had it
+  </Link>
+)
 
 const Reserve = ({ of: a }: AddressProps) => (
   <Action
@@ -108,7 +125,7 @@ export function PoolMap({ addresses }: { addresses: Addresses }) {
 
 const Legend = () => (
   <div class="legend">
-    {(['free', 'held', 'reserved'] as const).map((state) => (
+    {(['free', 'held', 'reserved', 'resting'] as const).map((state) => (
       <span>
         <i class={`cell ${state} key`} />
         {stateWords[state]}
@@ -123,7 +140,9 @@ const spoken = (a: PoolAddress) =>
       ? `used by ${a.workload?.hostname}`
       : a.state === 'reserved'
         ? `reserved for ${a.reservedFor}`
-        : 'free'
+        : a.state === 'resting'
+          ? `rests until ${a.restsUntil?.slice(0, 16).replace('T', ' ')} UTC`
+          : 'free'
   }`
 
 function Cell({ of: a }: AddressProps) {

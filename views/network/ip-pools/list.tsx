@@ -1,6 +1,7 @@
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { type Answers, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
 import { createPool, listPools } from '../../../src/network/ip-pools/pools.ts'
+import { DEFAULT_QUARANTINE_HOURS } from '../../../src/network/ip-pools/quarantine/hours.ts'
 import { Action } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
@@ -10,6 +11,7 @@ import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { QuarantineField } from './quarantine.tsx'
 
 type Pool = Answers<{ p: typeof listPools }>['p']['data'][number]
 export type Nodes = Answers<{ n: typeof listNodes }>['n'] | undefined
@@ -57,15 +59,15 @@ const columns: readonly Column<Pool>[] = [
   { title: 'Nodes', kind: 'mid', width: 14, cell: (p) => <NodeLinks nodes={p.nodes} /> },
 ]
 
-type UseProps = { of: Pick<Pool, 'held' | 'reserved' | 'free' | 'total'>; inline?: boolean }
+type UseProps = { of: Pick<Pool, 'held' | 'reserved' | 'resting' | 'free' | 'total'>; inline?: boolean }
 /** How much of a pool is taken. An IPv6 pool has more prefixes than anybody counts: only those in use are said. */
 export const PoolUse = ({ of: p, inline = false }: UseProps) =>
   p.total === null ? (
     `${p.held.toLocaleString('en')} ${p.held === 1 ? 'prefix' : 'prefixes'} in use`
   ) : (
     <Meter
-      label="In use or reserved"
-      value={p.held + p.reserved}
+      label="In use, reserved or resting"
+      value={p.held + p.reserved + p.resting}
       total={p.total}
       words={`${(p.free ?? 0).toLocaleString('en')} of ${p.total.toLocaleString('en')} free`}
       inline={inline}
@@ -136,6 +138,7 @@ const AddPool = ({ nodes }: { nodes: Nodes }) => (
           value="9.9.9.9 1.1.1.1"
           hint="DNS resolvers that servers use, separated by spaces."
         />
+        <QuarantineField scope="pool" value={DEFAULT_QUARANTINE_HOURS} />
         <NodeChecks scope="pool" nodes={nodes} values={nodes?.data.length === 1 ? nodes.data.map((n) => n.id) : []} />
       </>
     }

@@ -1,5 +1,7 @@
+import type { AssetName } from '../../../public/assets.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, allIfAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, allIfAllowed, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { listPoolHistory } from '../../../src/network/address-history/show.ts'
 import { attachPool, getPool, listPoolAddresses, removePool } from '../../../src/network/ip-pools/pools.ts'
 import { Action, Edit } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
@@ -7,8 +9,13 @@ import { Link } from '../../components/link.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { type Column, Pager, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
+import { History } from '../address-history/history.tsx'
 import { CELLS, ChosenAddress, type PoolAddress, PoolMap, stateWords } from './addresses.tsx'
 import { NodeChecks, NodeLinks, type Nodes, PoolUse } from './list.tsx'
+import { SetQuarantine } from './quarantine.tsx'
+
+/** As many as one looks over; each address has a page with all of its own. */
+const RECENT = 10
 
 const reads = {
   pool: reading(getPool, ({ params }) => ({ params })),
@@ -17,6 +24,7 @@ const reads = {
     query: { limit: String(CELLS), ...(query['cursor'] ? { cursor: query['cursor'] } : {}) },
   })),
   nodes: allIfAllowed(listNodes),
+  history: ifAllowed(listPoolHistory, ({ params }) => ({ params, query: { limit: String(RECENT) } })),
 }
 type Data = Answers<typeof reads>
 type Pool = Data['pool']
@@ -26,7 +34,8 @@ export const poolPage = page({
   reads,
   title: ({ pool }) => pool.name,
   nav: 'pools',
-  view: ({ pool, addresses, nodes }) => (
+  files: ['addresses.css'] satisfies AssetName[],
+  view: ({ pool, addresses, nodes, history }) => (
     <>
       <Head
         title={pool.name}
@@ -37,7 +46,10 @@ export const poolPage = page({
       <Awaiting pool={pool} />
       <ChosenAddress addresses={addresses.data} />
       <div class="split">
-        <div>{pool.version === 4 ? <PoolMap addresses={addresses} /> : <Prefixes addresses={addresses} />}</div>
+        <div>
+          {pool.version === 4 ? <PoolMap addresses={addresses} /> : <Prefixes addresses={addresses} />}
+          {history && <Recent history={history} />}
+        </div>
         <div>
           <Details pool={pool} />
         </div>
@@ -45,6 +57,17 @@ export const poolPage = page({
     </>
   ),
 })
+
+const Recent = ({ history }: { history: NonNullable<Data['history']> }) => (
+  <Section
+    id="history"
+    title="Who had its addresses"
+    count={history.total ? 'the last to get one first' : undefined}
+    flush
+  >
+    {history.data.length ? <History holdings={history.data} ofPool /> : <Empty>Nobody had one yet.</Empty>}
+  </Section>
+)
 
 const Awaiting = ({ pool: p }: { pool: Pool }) =>
   p.awaited.length > 0 && (
@@ -63,6 +86,7 @@ const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
       title={`Nodes of ${p.name}`}
       fields={<NodeChecks scope={`attach-${p.id}`} nodes={nodes} values={p.nodes.map((n) => n.id)} />}
     />
+    <SetQuarantine pool={p} />
     <Action
       op={removePool}
       params={{ id: p.id }}
@@ -110,6 +134,8 @@ const Details = ({ pool: p }: { pool: Pool }) => (
           ['Unique', (p.uniqueAt || p.nodes.length > 0) && <UniqueAt pool={p} />],
           ['In use', count(p.held, 'address', 'addresses')],
           ['Reserved', count(p.reserved, 'address', 'addresses')],
+          ['Resting', count(p.resting, 'address', 'addresses')],
+          ['Rest of freed addresses', p.quarantineHours ? count(p.quarantineHours, 'hour') : 'None'],
           ['ID', <Copyable text={p.id} what="ID" />],
         ]}
       />

@@ -4,6 +4,7 @@ import { nodeById } from '../../../fleet/node-records/queries.ts'
 import { areas } from '../../../identity/account-records/areas.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { type NoticeDeclaration, notify } from '../../../identity/notices/notify.ts'
+import { minuteText } from '../../../kernel/db/clock.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../../kernel/jobs/emitted-event.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
@@ -35,9 +36,6 @@ const keptWords = (tx: Tx) => {
   return `It does not have them any more.${days ? ` ${held}` : ''}`
 }
 
-/** `2026-11-23 14:05 UTC` */
-const minuteOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 function tellOwner(tx: Tx, app: MailContext, moved: Transfer, words: (host: string, place: string) => Words) {
   const server = load(tx, moved.serverId)
   const owner = accountById(tx, server.ownerId)
@@ -54,8 +52,8 @@ export const tellPlanned = (tx: Tx, app: MailContext, moved: Transfer) =>
   tellOwner(tx, app, moved, (host, place) => ({
     subject: `${host} moves to ${place} and gets new addresses`,
     paragraphs: [
-      `Your provider moves ${host} to ${place} on ${minuteOf(moved.startsAt!)}. It is off for a while then, and has ` +
-        'other addresses afterwards.',
+      `Your provider moves ${host} to ${place} on ${minuteText(moved.startsAt!)}. It is off for a while then, and ` +
+        'has other addresses afterwards.',
       'You are told the new addresses when the move begins.',
     ],
   }))

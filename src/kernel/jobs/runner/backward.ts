@@ -1,10 +1,10 @@
 // The way of a job back: every step that was started is undone, the last one first.
-import { type Tx, write } from '../../db/open.ts'
+import { changeMade, type Tx, write } from '../../db/open.ts'
 import { CommandFailed, type Failure } from '../failures.ts'
 import type { Saga, Step } from '../saga.ts'
 import { requestCancel } from '../start.ts'
 import type { Job } from '../tables.ts'
-import { again, type Execution, type Going, isElsewhere, isInterruption } from './execution.ts'
+import { again, causeOf, type Execution, type Going, isElsewhere, isInterruption } from './execution.ts'
 
 export class Backward {
   constructor(private execution: Execution) {}
@@ -56,6 +56,7 @@ export class Backward {
     if (step.kind === 'record') {
       write(this.execution.db, (tx) => {
         step.undo?.(tx, ctx)
+        changeMade(tx, causeOf(job))
         this.execution.notes.note(tx, job.id, step.name, 'undone', output)
       })
       return undefined

@@ -1,11 +1,11 @@
 // The end of a job: its row, its lock, the progress of its parent.
 import { eq } from 'drizzle-orm'
-import { type Tx, write } from '../../db/open.ts'
+import { changeMade, type Tx, write } from '../../db/open.ts'
 import { type Failure, lastLines } from '../failures.ts'
 import type { Saga } from '../saga.ts'
 import { type Job, jobs } from '../tables.ts'
 import type { Backward } from './backward.ts'
-import { type Execution, type Going, isElsewhere, ofJob } from './execution.ts'
+import { causeOf, type Execution, type Going, isElsewhere, ofJob } from './execution.ts'
 
 export class Ending {
   constructor(
@@ -42,6 +42,7 @@ export class Ending {
     write(this.execution.db, (tx) => {
       if (saga.options.unbegun) saga.options.unbegun(tx, job.input)
       else if (first?.kind === 'record') first.undo?.(tx, this.execution.ctx(job, {}, error))
+      changeMade(tx, causeOf(job))
       this.ended(tx, job, { state: 'failed', errorCode: error.code, errorMessage: error.message })
       this.eraseSecrets(job, saga)
     })
@@ -64,6 +65,7 @@ export class Ending {
         const noted = ofSteps[step.name]
         if (!noted || noted.state === 'undone') continue
         step.undo?.(tx, ctx)
+        changeMade(tx, causeOf(job))
         this.execution.notes.note(tx, job.id, step.name, 'undone', noted.output)
       }
       this.ended(tx, job, { state: 'failed', ...rest(job, left) })

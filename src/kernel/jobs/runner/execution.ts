@@ -1,6 +1,7 @@
 // Shared by the way forward and the way back of a job.
 import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
+import type { Cause } from '../../audit/cause.ts'
 import type { Secrets } from '../../crypto/secrets.ts'
 import { type Clock, minute, second } from '../../db/clock.ts'
 import { isDatabaseError } from '../../db/health.ts'
@@ -81,6 +82,9 @@ export type Options = {
   pauseMs?: ((tries: number) => number) | undefined
   tell?: Tell | undefined
 }
+
+/** The job as the cause of what its steps change. */
+export const causeOf = ({ id, kind, startedByName }: Job): Cause => ({ action: kind, by: startedByName, jobId: id })
 
 /** Where a job stands, for its row. */
 export type At = { stepN: number; stepName: string; progress: number }

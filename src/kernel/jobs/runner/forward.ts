@@ -1,7 +1,7 @@
 // The way of a job forward, step by step.
 import type { NodeCommand } from '../../../../agent/protocol/wire.ts'
 import { ApiError } from '../../api/errors.ts'
-import type { Tx } from '../../db/open.ts'
+import { changeMade, type Tx } from '../../db/open.ts'
 import { CommandFailed, ExternalFailed, type Failure } from '../failures.ts'
 import {
   type CommandStep,
@@ -15,7 +15,7 @@ import {
 } from '../saga.ts'
 import { startChild } from '../start.ts'
 import type { Job } from '../tables.ts'
-import { type At, again, type Execution, type Going, isElsewhere, isInterruption } from './execution.ts'
+import { type At, again, causeOf, type Execution, type Going, isElsewhere, isInterruption } from './execution.ts'
 
 /** Ends a step's forward way without being its failure. */
 class StopAsked extends Error {}
@@ -91,6 +91,7 @@ export class Forward {
     const output = await this.onceThere(going, reached, at, (tx) => {
       const ctx = this.execution.ctx(job, going.noted)
       const made = step.do(tx, ctx) ?? null
+      changeMade(tx, causeOf(job))
       this.execution.notes.note(tx, job.id, step.name, 'done', made)
       this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
       this.execution.statements.clear.run(job.id)
@@ -152,6 +153,7 @@ export class Forward {
         const started = step
           .start(tx, this.execution.ctx(job, going.noted))
           .map((child) => startChild(tx, job, child, this.execution.clock()))
+        changeMade(tx, causeOf(job))
         this.execution.notes.note(tx, job.id, step.name, 'started', started)
         this.execution.statements.at.run(at.stepN, at.stepName, at.progress, job.id)
         return started

@@ -21,6 +21,7 @@ type Given = {
   last?: string | undefined
   resolvers?: readonly string[] | undefined
   nodeIds?: readonly string[] | undefined
+  quarantineHours?: number | undefined
 }
 type Making = PoolContext & { tx: Tx }
 
@@ -51,6 +52,7 @@ export function makePool(call: Making, given: Given, now: number): Pool {
       last: toText(network.version, last),
       resolvers,
       scope,
+      ...(given.quarantineHours !== undefined && { quarantineHours: given.quarantineHours }),
       createdAt: now,
     }),
   )

@@ -1,0 +1,76 @@
+// The pages of addresses in Chromium: a pool with addresses in use, reserved and at rest, and the history of one.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { launch, open } from '../../../support/browser.ts'
+import { pagesFor } from '../../../support/world/pages.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { type World, world } from '../../../support/world/panel.ts'
+
+const day = 24 * 3_600_000
+let p: World
+let browser: Browser
+/** A day on which the first server had the address. */
+let asked: string
+beforeAll(async () => {
+  p = await world()
+  p.db.$client.run('UPDATE pools SET quarantine_hours = 48')
+  const lives = [
+    ['test-4.polder.example', 50],
+    ['bot-9.example', 40],
+    ['shop.atelier-nord.example', 20],
+  ] as const
+  for (const [hostname, days] of lives) {
+    p.db.$client.run('UPDATE addresses SET rests_until = NULL')
+    const { serverId } = await p.admin('POST', '/admin/servers', { ...p.order, hostname })
+    await p.settle()
+    asked ??= new Date(p.now() + 5 * day).toISOString()
+    p.turnClock(days * day)
+    if (hostname === lives.at(-1)![0]) break
+    await p.admin('DELETE', `/servers/${serverId}?immediately=true`)
+    await p.settle()
+    p.turnClock(4 * day)
+  }
+  const other = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web01' })
+  await p.settle()
+  p.turnClock(day)
+  await p.admin('DELETE', `/servers/${other.serverId}?immediately=true`)
+  await p.settle()
+  browser = await launch()
+})
+afterAll(async () => {
+  await browser?.close()
+  p?.close()
+})
+/** Sessions do not live through the days that went by. */
+const reader = () => p.staff()
+
+for (const screen of shownScreens) {
+  test(`the history of an address at ${titleOf(screen)}: nothing to complain about`, async () => {
+    const path = `/admin/addresses/203.0.113.10?date=${asked.slice(0, 10)}&time=12%3A00`
+    await mustLookRight({ p, browser, who: reader() }, screen, { name: 'address-history', path })
+  })
+  test(`a pool with addresses at rest at ${titleOf(screen)}: nothing to complain about`, async () => {
+    const { id } = p.db.$client.query<{ id: string }, []>('SELECT id FROM addresses WHERE rests_until > 0').get()!
+    const path = `/admin/ip-pools/${p.pool}?address=${id}`
+    await mustLookRight({ p, browser, who: reader() }, screen, { name: 'pool-at-rest', path })
+  })
+}
+
+test('who had an address on a day is three steps away from any page: search, open, ask', async () => {
+  const pages = pagesFor(p, reader())
+  const { page, context, complaints } = await open(browser, shownScreens[0], pages.url.origin)
+  try {
+    await page.goto('/search?q=203.0.113.10')
+    await page.locator('#results a', { hasText: '203.0.113.10' }).first().click()
+    await page.getByLabel('Date').fill(asked.slice(0, 10))
+    await page.getByRole('button', { name: 'Ask' }).click()
+    await page.getByText('it belonged to').waitFor()
+    expect(await page.getByRole('status').filter({ hasText: 'belonged' }).textContent()).toBe(
+      `On ${asked.slice(0, 10)} 12:00 UTC it belonged to test-4.polder.example of Cal.`,
+    )
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await pages.stop(true)
+  }
+})
