@@ -22,6 +22,7 @@ export async function makeFirstServerReady(machine: Machine, { flags, network, s
   await report.step('Addresses for servers', () => makeIpPool(machine, flags, network))
   await report.step('Package', () => makePackage(machine))
   await report.step('Image', () => makeImage(machine, flags, settings))
+  await report.step('Rescue system', () => chooseRescueImage(machine))
   await report.step('Customer', () => makeCustomer(machine))
   await report.step('API token', () => {
     token = makeToken(machine, email)
@@ -75,6 +76,16 @@ function makeImage(machine: Machine, { source }: Flags, { dataDir }: ControllerS
     ...{ file: 'berth-tiny.qcow2', name: 'Berth Tiny Linux', format: 'qcow2', minDiskGb: 1, published: true },
   })
   return 'the catalogue cannot be reached, so a tiny Linux was built from Debian packages'
+}
+
+/** The first image, so that a server that does not start can be looked into from its first day. */
+function chooseRescueImage(machine: Machine): string {
+  const images: { id: string; name: string; isRescue: boolean }[] = call(machine, 'images.list').data
+  const [image] = images
+  if (!image) return 'none: there is no image'
+  if (images.some(({ isRescue }) => isRescue)) return 'chosen earlier'
+  call(machine, 'images.update', { id: image.id, isRescue: true })
+  return image.name
 }
 
 function makeCustomer(machine: Machine): string {

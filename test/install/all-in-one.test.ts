@@ -102,10 +102,12 @@ describe.skipIf(!possible).each(process.env['BERTH_LONG'] ? ['bookworm', 'trixie
         'Enrolment',
         'Service berth-agent',
         'Image',
+        'Rescue system',
         'Node is connected',
       ]
       for (const step of steps) expect(first.out).toMatch(new RegExp(`^✓ ${step}`, 'm'))
       expect(first.out).toContain('tiny Linux was built from Debian packages')
+      expect(first.out).toMatch(/^✓ Rescue system: Berth Tiny Linux/m)
       expect(first.out).toContain('This is a lab on plain HTTP')
       expect(first.out).toMatch(/^ {2}Panel +http:\/\/10\.213\.\d+\.2:8080$/m)
       expect(first.out).toMatch(/^ {2}Staff sign-in +\S+@\S+$/m)
