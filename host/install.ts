@@ -6,6 +6,7 @@ import { configureController, controllerSettings } from './controller/settings.t
 import { createStaff, type Staff, startController } from './controller/start.ts'
 import { makeFirstServerReady } from './first-server.ts'
 import type { Flags } from './flags.ts'
+import { lookBefore } from './look/look.ts'
 import { putProgram } from './machine/durable.ts'
 import { isSameFile, type Machine, makeDirectory } from './machine/machine.ts'
 import { agentProgram, hostProgram } from './machine/paths.ts'
@@ -24,6 +25,7 @@ export async function install(machine: Machine, flags: Flags, program = process.
       `An upgrade of ${upgrade.service} to ${upgrade.to} is under way.`,
       'Nothing was changed. Wait until it has ended (berth upgrade --status shows it), and run this again.',
     )
+  await report.step('Space, ports and networks', () => lookBefore(machine, flags))
   await report.step(`Program ${paths.program}`, () => placeProgram(machine, program))
   // install.sh fetched it there from the controller.
   rmSync(`${paths.library}/fetched`, { force: true })
@@ -68,9 +70,16 @@ export function placeProgram({ changed, paths }: Machine, from: string): string 
   makeDirectory(library)
   const isNew = !isSameFile(from, program)
   if (isNew) {
-    rmSync(`${program}.new`, { force: true })
-    copyFileSync(from, `${program}.new`)
-    renameSync(`${program}.new`, program)
+    const part = `${program}.new`
+    rmSync(part, { force: true })
+    try {
+      copyFileSync(from, part)
+      renameSync(part, program)
+    } catch (error) {
+      // A part of it would fill a disk that is full already.
+      rmSync(part, { force: true })
+      throw error
+    }
     changed.add(program)
   }
   for (const name of [hostProgram(paths), agentProgram(paths)]) {

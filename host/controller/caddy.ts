@@ -18,7 +18,6 @@ export async function installCaddy(
   const { changed, exec, hasSystemd, paths } = machine
   const { domain } = flags
   const { labCertificate } = settings
-  mustHavePorts(machine)
   installPackages(machine, ['caddy'])
   place(machine, paths.caddySite, 0o644, siteFor(machine, flags, settings))
   importSite(machine)
@@ -43,19 +42,6 @@ export async function installCaddy(
     return { hasCertificate: true }
   if (labCertificate) throw new Failed(`https://${domain} does not answer on this machine.`, `Caddy's log: ${log}`)
   return { hasCertificate: false }
-}
-
-function mustHavePorts({ exec }: Machine) {
-  const listening = exec.ask('ss', ['-Hltnp', '( sport = :80 or sport = :443 )']).out
-  const names = listening
-    .split('\n')
-    .flatMap((line) => (line.includes('"caddy"') ? [] : (line.match(/"[^"]*"/g) ?? [])))
-  const taken = [...new Set(names.map((name) => name.replaceAll('"', '')))].toSorted().join(' ')
-  if (taken)
-    throw new Failed(
-      `Port 80 or 443 is taken by ${taken}, so Caddy cannot have them.`,
-      'Stop it and run this again; or leave --domain out and put Berth behind what is there: docs/proxy.md.',
-    )
 }
 
 function siteFor({ exec, paths }: Machine, { domain, email }: Flags, { labCertificate, listen }: ControllerSettings) {

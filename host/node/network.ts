@@ -1,12 +1,14 @@
 // The network of the guests, on a bridge of the operator's or on one of Berth's own.
 import { existsSync } from 'node:fs'
 import type { Flags } from '../flags.ts'
+import type { Problem } from '../look/problem.ts'
 import { type Machine, place, setting, settingLines } from '../machine/machine.ts'
 import { Failed } from '../machine/report.ts'
 import { addSupervised, installUnit } from '../services/install-service.ts'
 import { addressIn, BRIDGE, networkEnv, networkUp } from './bridge.ts'
 
-const SUBNET = '10.88.0.0/24'
+/** Of the guests on a bridge of Berth's own. */
+export const SUBNET = '10.88.0.0/24'
 
 /** `subnet` and `gateway` are undefined on a bridge of the operator's own for which none were said. */
 export type GuestNetwork = { bridge: string; subnet?: string | undefined; gateway?: string | undefined; note: string }
@@ -16,11 +18,7 @@ export function makeNetwork(machine: Machine, flags: Pick<Flags, 'bridge' | 'sub
   const { exec, hasSystemd } = machine
   const { bridge } = flags
   if (bridge !== undefined) {
-    if (!existsSync(`/sys/class/net/${bridge}/bridge`))
-      throw new Failed(
-        `There is no bridge ${bridge} on this machine.`,
-        `Make it first, or leave --bridge out: then ${BRIDGE} is made.`,
-      )
+    for (const { problem, remedy } of missingBridge(bridge)) throw new Failed(problem, remedy)
     return { bridge, subnet: flags.subnet, gateway: flags.gateway, note: `${bridge}, as it is` }
   }
   const subnet = flags.subnet ?? (setting(networkEnv(machine), 'SUBNET') || SUBNET)
@@ -38,3 +36,14 @@ export function makeNetwork(machine: Machine, flags: Pick<Flags, 'bridge' | 'sub
   networkUp(machine)
   return { bridge: BRIDGE, subnet, gateway, note: `${BRIDGE}, ${subnet}, NAT to the outside` }
 }
+
+/** Is it a bridge of this machine? */
+export const missingBridge = (bridge: string): Problem[] =>
+  existsSync(`/sys/class/net/${bridge}/bridge`)
+    ? []
+    : [
+        {
+          problem: `There is no bridge ${bridge} on this machine.`,
+          remedy: `Make it first, or leave --bridge out: then ${BRIDGE} is made.`,
+        },
+      ]

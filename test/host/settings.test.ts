@@ -2,41 +2,19 @@
 // No machine is set up; programs of the distribution are stand-ins.
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { controllerSettings, localUrl } from '../../host/controller/settings.ts'
 import { createStaff } from '../../host/controller/start.ts'
 import { ownResolvers } from '../../host/first-server.ts'
-import { type Flags, flagsFrom } from '../../host/flags.ts'
-import type { Ended } from '../../host/machine/exec.ts'
+import { flagsFrom } from '../../host/flags.ts'
 import { Exec } from '../../host/machine/exec.ts'
-import { type Machine, openMachine, place } from '../../host/machine/machine.ts'
-import { installed } from '../../host/machine/paths.ts'
+import { place } from '../../host/machine/machine.ts'
 import { Failed, Report } from '../../host/machine/report.ts'
 import { addressIn, uplinkRules } from '../../host/node/bridge.ts'
 import { writeAgentSettings } from '../../host/node/enrol.ts'
 import { guestsOf } from '../../host/node/guests.ts'
 import { runsInstances } from '../../host/node/identity.ts'
 import { temporary } from '../agent/temporary.ts'
-
-type Call = { line: string; input?: string | undefined; env?: Readonly<Record<string, string | undefined>> | undefined }
-
-/** A machine without anything on it. `answers`: what a program prints, by the beginning of its command line. */
-function machineWith(answers: Record<string, string> = {}): Machine & { calls: Call[] } {
-  const dir = temporary('host')
-  mkdirSync(join(dir, 'settings'))
-  const paths = { ...installed, settings: `${dir}/settings`, agentState: `${dir}/state`, authorities: '/nonexistent' }
-  const calls: Call[] = []
-  class StandIn extends Exec {
-    override ask(program: string, args: readonly string[], options: { input?: string; env?: Call['env'] } = {}): Ended {
-      const line = [program, ...args].join(' ')
-      calls.push({ line, input: options.input, env: options.env })
-      const found = Object.keys(answers).find((start) => line.startsWith(start))
-      return { code: found === undefined ? 1 : 0, out: found === undefined ? '' : answers[found]!, err: '' }
-    }
-  }
-  return { ...openMachine(`${dir}/log`, paths), exec: new StandIn(), calls }
-}
-const flags = (text = ''): Flags => flagsFrom(text.split(' ').filter(Boolean), () => 'enr_x')
+import { flags, machineWith } from './stand-in.ts'
 
 describe('addresses', () => {
   test.each([

@@ -425,7 +425,7 @@ describe.skipIf(!possible)('install.sh for a controller and a node on two machin
     const { code, err } = await panel.install(`--controller --domain ${NAME}`)
     await panel.must('kill $(cat /tmp/taker); rm /tmp/taker')
     expect(code).toBe(1)
-    expect(err).toContain('Port 80 or 443 is taken by perl')
+    expect(err).toContain('Port 443 is taken by perl (process ')
   })
 
   test("an operator's own site stays beside Berth, and goes on when Berth is uninstalled", async () => {

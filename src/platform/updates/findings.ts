@@ -1,5 +1,6 @@
 // The checks before an update of the controller: its effects, and each hindrance. Root makes all of them again.
 import { type Manifest, mustFollow, platformHere, ReleaseRefused } from '../../../agent/protocol/release/manifest.ts'
+import { expectedStopSeconds } from '../../../agent/protocol/release/upgrade.ts'
 import { PROTOCOL } from '../../../agent/protocol/wire.ts'
 import { agentVersions } from '../../fleet/node-records/queries.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
@@ -9,16 +10,11 @@ import { upgradeNow } from './now.ts'
 import type { Finding } from './queries.ts'
 import type { Release } from './release-folder.ts'
 
-/** Of the trial of a new controller, in which changes are refused. */
-export const TRIAL_SECONDS = 20
-/** The old program stops, and the new one starts. */
-const RESTART_SECONDS = 4
-/** A copy of the database on a slow disk. */
-const COPIED_PER_SECOND = 100e6
+/** Of the trial of a new controller that the panel asks for, in which changes are refused. */
+const TRIAL_SECONDS = 20
 
 /** About how long changes are refused. */
-export const stopsSeconds = (databaseBytes: number): number =>
-  Math.ceil(RESTART_SECONDS + databaseBytes / COPIED_PER_SECOND + TRIAL_SECONDS)
+export const stopsSeconds = (databaseBytes: number): number => expectedStopSeconds(databaseBytes, TRIAL_SECONDS)
 
 /** The last migration of this program's database. */
 export const schemaOf = ({ registry }: Pick<ReadContext, 'registry'>): string => registry.migrations.at(-1)!.name

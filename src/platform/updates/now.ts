@@ -2,10 +2,10 @@
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { openStates } from './machine.ts'
 import { requestOf } from './queries.ts'
 
-export const upgradeStates = ['waiting', 'checking', ...openStates] as const
+/** The first two are those of a request; the rest is the journal's, while it is under way. */
+export const upgradeStates = ['waiting', 'checking', 'switching', 'trying', 'going_back'] as const
 export type UpgradeState = (typeof upgradeStates)[number]
 export type UpgradeNow = { state: UpgradeState; from: string; to: string; by: string; since: string }
 
@@ -20,8 +20,8 @@ export function upgradeNow({ tx, updates, wallClock }: Pick<ReadContext, 'tx' | 
   const { machine } = updates
   const current = machine.current()
   if (current) {
-    const { startedAt: since, ...rest } = current
-    return { ...rest, since } satisfies UpgradeNow
+    const { state, from, to, by, startedAt: since } = current
+    return { state: state as UpgradeState, from, to, by, since } satisfies UpgradeNow
   }
   const request = requestOf(tx)
   if (!request) return undefined

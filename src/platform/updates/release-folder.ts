@@ -3,6 +3,7 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { openRelease } from '../../../agent/protocol/release/archive.ts'
 import { compareVersions, type Manifest, ReleaseRefused } from '../../../agent/protocol/release/manifest.ts'
 import type { ReleaseKey } from '../../../agent/protocol/release/signature.ts'
+import { INCOMING_FOLDER, requestFolder } from '../../../agent/protocol/release/upgrade.ts'
 import { verifiedRelease } from '../../../agent/protocol/release/verify.ts'
 
 /** The newest files that are looked at. */
@@ -22,7 +23,7 @@ export class ReleaseFolder {
     dataDir: string,
     readonly keys: readonly ReleaseKey[],
   ) {
-    this.path = `${dataDir}/upgrade/incoming`
+    this.path = `${requestFolder(dataDir)}/${INCOMING_FOLDER}`
   }
 
   make() {

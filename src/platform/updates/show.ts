@@ -99,7 +99,7 @@ export const getUpdates = operation({
         .slice(0, MOST_SHOWN)
         .map(({ from, to, by, startedAt, endedAt, stoppedMs, result, reason }) => ({
           ...{ from, to, by, startedAt, endedAt, result },
-          stoppedSeconds: Math.round(stoppedMs / second),
+          stoppedSeconds: Math.round((stoppedMs ?? 0) / second),
           reason: reason?.words ?? null,
         })),
     }

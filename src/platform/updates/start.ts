@@ -8,6 +8,9 @@ import { checked, verify, versionBody } from './check.ts'
 import { upgradeNow } from './now.ts'
 import { endRequest, keepRequest, requestOf } from './queries.ts'
 
+/** Of the name in a request. */
+const MOST_BY = 200
+
 const access = { staff: ['settings:write'] } as const
 
 export const startUpdate = operation({
@@ -31,7 +34,7 @@ export const startUpdate = operation({
     const wrong = checked(call, prepared).findings.find(({ result }) => result === 'bad')
     if (wrong) throw new ApiError('update_refused', `${wrong.what}. ${wrong.words}`)
     const { manifest, file } = prepared.release
-    const by = actor.via.type === 'system' ? 'command line' : nameOf(actor)
+    const by = (actor.via.type === 'system' ? 'command line' : nameOf(actor)).slice(0, MOST_BY)
     keepRequest(tx, { version: manifest.version, file, by, at: wallClock(), handedAt: null })
     return {}
   },

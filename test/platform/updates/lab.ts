@@ -25,10 +25,7 @@ export async function machine(options: Options = {}) {
     release: (version: string, more: Partial<Parameters<typeof writeRelease>[1]> = {}) =>
       writeRelease(`${incoming}/berth-${version}.release`, { by: ours, version, ...more }),
     journal: (state: string, more = {}) =>
-      writeFileSync(
-        `${root}/berth/journal.json`,
-        JSON.stringify({ ...about(p), format: 1, service: 'berth', state, trialSeconds: 20, ...more }),
-      ),
+      writeFileSync(`${root}/berth/journal.json`, JSON.stringify({ ...about(p), ...opened, state, ...more })),
     history: (...lines: object[]) =>
       writeFileSync(
         `${root}/berth/history.jsonl`,
@@ -47,6 +44,7 @@ const about = (p: Pick<World, 'now'>) => ({
   by: 'Margit Heiden',
   startedAt: new Date(p.now()).toISOString(),
 })
+const opened = { format: 1, id: 'one', service: 'berth', trialSeconds: 20, answerSeconds: 120 }
 const ended = (p: Pick<World, 'now'>) => ({
   ...about(p),
   service: 'berth',
