@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { join } from 'node:path'
 import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
 import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
-import { canShowFiles } from '../drivers/backup/files.ts'
 import { resticVersion } from '../drivers/backup/restic.ts'
+import { missingForFiles } from '../drivers/backup/restic-mount.ts'
 import { Engine } from '../drivers/container/podman/engine.ts'
 import { MINIMUM } from '../drivers/container/podman/requirements.ts'
 import { ruleset } from '../drivers/firewall/ruleset.ts'
@@ -227,7 +227,8 @@ async function backups(): Promise<Finding> {
     return warn('restic is not installed, so servers here cannot be backed up', 'install restic and openssh-client')
   if (!find('nbdcopy'))
     return warn('nbdcopy is not installed, so servers here cannot be backed up', 'install libnbd-bin')
-  if (!canShowFiles()) return warn('files of backups cannot be looked at from here', 'install fuse3 and e2fsprogs')
+  const missing = missingForFiles()
+  if (missing) return warn(`files of backups cannot be looked at from here: ${missing.what}`, missing.remedy)
   const version = await resticVersion()
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > 0 || minor >= 14

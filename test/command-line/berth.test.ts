@@ -104,6 +104,7 @@ describe('wrong use exits 2 with words on standard error and nothing on standard
     ['restore --at yesterday', 'like 2026-11-22T14:05:00Z'],
     ['admin nonsense --help', 'There is no operation "nonsense"'],
     ['admin nodes.get {"id":5}', '"id" must be text in quotes'],
+    ['admin jobs.get {"id":5}', '"jobId" must be text in quotes'],
     [
       'admin create-token --account a@b.test --name A --preset billing --expires never',
       '--expires is a number of days',

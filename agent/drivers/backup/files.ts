@@ -1,7 +1,6 @@
 // Single files of a backup. The disk is shown by restic while somebody looks at it, and for a moment longer; nothing of
 // it is mounted.
 import { Failure } from '../../failure.ts'
-import { find } from '../../host/exec.ts'
 import {
   type BackupEntry,
   type BackupListing,
@@ -41,9 +40,6 @@ export class NoFileSystem extends Failure {
     super('no_file_system', `file systems of the kind ${fileSystem} cannot be read`)
   }
 }
-
-/** Has this host FUSE, and debugfs of e2fsprogs? */
-export const canShowFiles = () => !!find('debugfs') && !!find('fusermount')
 
 /** A disk that is shown takes the memory of one restic. */
 const MOST_DISKS = 4

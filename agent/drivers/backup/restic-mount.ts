@@ -1,7 +1,7 @@
 // The disk of a snapshot as a file, by FUSE. restic fetches what is read and nothing else; the kernel of the host sees
 // bytes and looks for no file system in them. Reads happen in other threads: a target that does not answer stops none
 // of the agent's work.
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../failure.ts'
@@ -24,15 +24,27 @@ export type ShownDisk = { disk: FileHandle; path: string; folder: string; gone: 
 
 type Prepared = { folder: string; args: string[]; env: Record<string, string> }
 
+/** FUSE has this device. A container sees it only when it was passed to it. */
+const FUSE = '/dev/fuse'
+
+/** Says what this host lacks to show the files of a backup, and the remedy; undefined where it lacks nothing. */
+export function missingForFiles(fuse = FUSE): { what: string; remedy: string } | undefined {
+  if (!find('debugfs')) return { what: 'debugfs is not installed', remedy: 'install e2fsprogs' }
+  // restic starts it under this name, which Debian's fuse3 has too.
+  if (!find('fusermount')) return { what: 'fusermount is not installed', remedy: 'install fuse3' }
+  if (!existsSync(fuse))
+    return { what: `there is no ${fuse}`, remedy: 'run modprobe fuse, or pass the device to the container' }
+  return undefined
+}
+
 /** Throws `NotMounted`, `tool_missing` without FUSE, and `tool_timeout`. */
 export async function whileMounted<T>(
   { folder, args, env }: Prepared,
   snapshot: string,
   work: (shown: ShownDisk) => Promise<T>,
 ): Promise<T> {
-  // restic starts it under this name, which Debian's fuse3 has too.
-  if (!find('fusermount'))
-    throw new Failure('tool_missing', 'fusermount is not installed on this host; the package fuse3 has it')
+  const missing = missingForFiles()
+  if (missing) throw new Failure('tool_missing', `${missing.what} on this host: ${missing.remedy}`)
   const at = join(folder, 'mounted')
   mkdirSync(at)
   // Of others only the program that reads the disk for a viewer gets at it: the folder is closed to all of them.

@@ -144,9 +144,17 @@ function tokenFrom(rest: readonly string[]) {
   }
 }
 
-/** Fields that stand in the path are taken out of the body; `query` becomes the query. Throws `CutShort`. */
+/**
+ * Fields that stand in the path are taken out of the body; `query` becomes the query. Where the path has one id, `id`
+ * names it too. Throws `CutShort`.
+ */
 export async function call(op: Operation, given: Record<string, any>): Promise<Response> {
   const { query, ...body } = given
+  const inPath = [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  if (inPath.length === 1 && body[inPath[0]!] === undefined && body['id'] !== undefined) {
+    body[inPath[0]!] = body['id']
+    delete body['id']
+  }
   const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = body[name]
     if (value === undefined)

@@ -1,9 +1,9 @@
-// API tokens: `pnl_` + 43 characters of 32 random bytes + 6 of checksum. Only SHA-256 is stored.
+// API tokens: `pnl_` + 43 random letters and digits + 6 of checksum. Only SHA-256 is stored.
 import { Type as t } from 'typebox'
 import type { Rights, Scope } from '../../kernel/api/access.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { type Call, timeFrom } from '../../kernel/api/operation.ts'
-import { digest, randomToken } from '../../kernel/crypto/secrets.ts'
+import { digest, randomToken, tokenChecksum } from '../../kernel/crypto/secrets.ts'
 import { day } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
@@ -20,10 +20,11 @@ export const USUAL_LIFE_MS = 365 * day
 /** For this long the old value of a rotated token is accepted beside the new one, to replace it everywhere. */
 export const USUAL_OVERLAP_HOURS = 24
 
+const CHECKSUM_LENGTH = 6
 /** The checksum lets a client or a leak scanner tell a token from a look-alike without asking us. */
 export function newToken() {
   const random = randomToken()
-  return `pnl_${random}${Buffer.from(digest(random), 'hex').toString('base64url').slice(0, 6)}`
+  return `pnl_${random}${tokenChecksum(random, CHECKSUM_LENGTH)}`
 }
 
 type Wanted = { name: string; scopes: readonly Scope[]; allow: readonly string[]; expiresAt: number | null }

@@ -259,4 +259,22 @@ export function secretsFromFile(path: string, needed: readonly string[] = []): S
 
 /** The stored form of a token: SHA-256 of 256 random bits needs no salt. */
 export const digest = (text: string) => Bun.CryptoHasher.hash('sha256', text, 'hex')
-export const randomToken = () => randomBytes(32).toString('base64url')
+
+const TOKEN_SIGNS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** So many of 62 signs are 256 bits. */
+const TOKEN_LENGTH = 43
+/** 256 random bits as letters and digits: a double click selects all of it, and it needs no quotes anywhere. */
+export function randomToken(): string {
+  let token = ''
+  while (token.length < TOKEN_LENGTH) {
+    // Bytes from 248 on would make the first signs likelier than the last.
+    for (const byte of randomBytes(TOKEN_LENGTH))
+      if (byte < 4 * TOKEN_SIGNS.length) token += TOKEN_SIGNS[byte % TOKEN_SIGNS.length]
+  }
+  return token.slice(0, TOKEN_LENGTH)
+}
+/** So many letters and digits that follow from a text, to tell one that was cut or mistyped. */
+export const tokenChecksum = (text: string, length: number) =>
+  [...Buffer.from(digest(text), 'hex').subarray(0, length)]
+    .map((byte) => TOKEN_SIGNS[byte % TOKEN_SIGNS.length])
+    .join('')

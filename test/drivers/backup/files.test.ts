@@ -18,6 +18,7 @@ import { FakeBackupFiles } from '../../../agent/drivers/backup/fake-files.ts'
 import { type BackupFiles, type DiskOf, ResticFiles } from '../../../agent/drivers/backup/files.ts'
 import { partitionsOf } from '../../../agent/drivers/backup/partitions.ts'
 import { Restic } from '../../../agent/drivers/backup/restic.ts'
+import { missingForFiles } from '../../../agent/drivers/backup/restic-mount.ts'
 import { FakeLayers } from '../../../agent/drivers/storage/fake-layers.ts'
 import { type BackupTarget, LOCAL_MARKER, MOST_ENTRIES } from '../../../agent/protocol/backup.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
@@ -256,6 +257,12 @@ describe.skipIf(note(reason, 'files of backups with restic'))('restic and debugf
     await eventually(() => mounts().length === before - 1, 10)
   })
 })
+
+test('a host without the device of FUSE is named so, with what to do', () =>
+  expect(missingForFiles('/dev/no-fuse')).toMatchObject({
+    what: expect.stringContaining(Bun.which('debugfs') && Bun.which('fusermount') ? '/dev/no-fuse' : 'not installed'),
+    remedy: expect.stringMatching(/^(run modprobe fuse|install )/),
+  }))
 
 describe('a partition table', () => {
   const readAt = (disk: Buffer) => async (from: number, bytes: number) => disk.subarray(from, from + bytes)

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { KeyFileError } from '../../../src/kernel/crypto/key-ring.ts'
-import { secretsFromFile, secretsWith } from '../../../src/kernel/crypto/secrets.ts'
+import { randomToken, secretsFromFile, secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 
 const dir = mkdtempSync(`${tmpdir()}/berth-secrets-`)
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -65,6 +65,18 @@ describe('a digest', () => {
     changing.setOldKeysAside(0)
     expect(changing.isMac('cursor', 'a', start)).toBe(false)
   })
+})
+
+test('a token is 43 letters and digits, each as likely as the others', () => {
+  const counts = new Map<string, number>()
+  for (let i = 0; i < 2000; i++) {
+    const token = randomToken()
+    expect(token).toMatch(/^[A-Za-z0-9]{43}$/)
+    for (const sign of token) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+  }
+  // 86,000 signs: 1,387 of each are expected, and ten standard deviations are 370.
+  expect(counts.size).toBe(62)
+  for (const n of counts.values()) expect(Math.abs(n - 1387)).toBeLessThan(370)
 })
 
 describe('S32: the key file', () => {

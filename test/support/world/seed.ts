@@ -2,6 +2,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import type { Facts } from '../../../agent/protocol/wire.ts'
+import { newToken } from '../../../src/identity/tokens/model.ts'
 import { presets } from '../../../src/identity/tokens/presets.ts'
 import { digest, randomToken } from '../../../src/kernel/crypto/secrets.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
@@ -127,8 +128,7 @@ class Rows {
   }
 
   private token(accountId: string, i: number): string {
-    const random = randomToken()
-    const token = `pnl_${random}${Buffer.from(digest(random), 'hex').toString('base64url').slice(0, 6)}`
+    const token = newToken()
     this.add('tokens', {
       id: newId('tok'),
       token_hash: digest(token),

@@ -113,7 +113,7 @@ const refusalOf: Readonly<Record<string, (failure: NoAnswer) => ApiError>> = {
       `Files can be read of ext2, ext3 and ext4 only; this partition is ${fileSystemWords[fileSystem]}. ${INSTEAD}`,
     ),
   file_system_damaged: () => notBrowsable(`The file system in the backup is damaged there. ${INSTEAD}`),
-  tool_missing: () => unavailable('The host machine lacks the programs for it. Ask your provider.'),
+  tool_missing: () => unavailable('The host machine lacks FUSE or a program for it. Ask your provider.'),
   too_many: () => unavailable('The host machine reads files of other backups. Try again in a few minutes.'),
   unreachable: () => unavailable('The host machine does not take it up. Try again in a minute.'),
   slow: () => unavailable('It takes long to open the backup. Try again in a minute: it goes on meanwhile.'),

@@ -1,6 +1,6 @@
 // Passkeys (WebAuthn). The library, loaded with the first one, knows the formats. The requirements are ours: a
 // challenge of this controller, used once within five minutes, our own origin, and a counter that never goes back.
-
+import { randomBytes } from 'node:crypto'
 import { Type as t } from 'typebox'
 import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import {
@@ -14,7 +14,6 @@ import {
   type Resource,
   secret,
 } from '../../../kernel/api/operation.ts'
-import { randomToken } from '../../../kernel/crypto/secrets.ts'
 import { minute } from '../../../kernel/db/clock.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import { type Db, isUniqueViolation, type Tx, write } from '../../../kernel/db/open.ts'
@@ -68,10 +67,12 @@ export const assertion = credential
 export type Assertion = { id: string; response: { clientDataJSON: string } }
 
 // ---------------------------------------------------------------- challenges
+const CHALLENGE_BYTES = 32
 type Purpose = 'register' | 'confirm' | 'sign_in'
 
 export function newPasskeyChallenge(tx: Tx, holder: string, purpose: Purpose, now: number): string {
-  const challenge = randomToken()
+  // Base64url of bytes, and nothing else: browsers answer with what they decoded, encoded anew.
+  const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url')
   insertPasskeyChallenge(tx, { holder, purpose, now, challenge, expiresAt: now + CHALLENGE_MS })
   return challenge
 }
