@@ -212,6 +212,34 @@ iface eth0 inet6 static
     )
   })
 
+  const OFF = 'etc/cloud/cloud.cfg.d/99-network-by-berth.cfg'
+  const cloudInit = (instance: string) => ({
+    'etc/cloud/cloud.cfg.d/90_dpkg.cfg': 'datasource_list: [ NoCloud, None ]\n',
+    'var/lib/cloud/data/instance-id': `${instance}\n`,
+  })
+  for (const [keeper, has] of [
+    ['NetworkManager', ['nmcli']],
+    ['systemd-networkd', ['networkctl']],
+    ['ifupdown', []],
+  ] as const)
+    test(`with ${keeper} and a cloud-init of another platform is not given its network by that any more`, () => {
+      const g = guest(has, { ...cloudInit('41'), 'etc/network/interfaces': 'iface eth0 inet dhcp\n' })
+      for (const _ of [1, 2]) expect(g.run().code).toBe(0)
+      expect(g.read(OFF)).toBe('network: {config: disabled}\n')
+    })
+
+  test('with a cloud-init that has its network from a seed of ours goes on taking it from the next one', () => {
+    const g = guest(['networkctl'], cloudInit('job_01m8exkvvje8xtbtt9baye1ptr'))
+    expect(g.run()).toMatchObject({ code: 0, said: 'by=networkd' })
+    expect(g.read(OFF)).toBeUndefined()
+  })
+
+  test('without cloud-init gets no file of it', () => {
+    const g = guest(['networkctl'])
+    expect(g.run().code).toBe(0)
+    expect(g.read(OFF)).toBeUndefined()
+  })
+
   test('of which nobody is known to keep the network has the addresses until its next boot', () => {
     const g = guest([])
     const { code, said, calls } = g.run({ ...asked, gateways: ['4,192.0.2.1,1'] })

@@ -172,6 +172,14 @@ now() {
   done
 }
 
+# At its next boot cloud-init would write over it: the network of its first boot, or DHCP where the medium with that is
+# gone. One that has its network from us, by a seed of a job, gets every change by another seed, and stays as it is.
+keep_cloud_init_out() {
+  [ -d /etc/cloud/cloud.cfg.d ] && [ $by != until_boot ] || return 0
+  case $(cat /var/lib/cloud/data/instance-id 2>/dev/null) in job_*) return 0 ;; esac
+  echo 'network: {config: disabled}' >/etc/cloud/cloud.cfg.d/99-network-by-berth.cfg
+}
+
 by_network_manager || {
   [ $by = until_boot ] || exit 1
   by_networkd || [ $by = until_boot ] || exit 1
@@ -179,4 +187,5 @@ by_network_manager || {
   if [ $by = until_boot ]; then by_sysconfig || [ $by = until_boot ] || exit 1; fi
   now || exit 1
 }
+keep_cloud_init_out || exit 1
 echo "by=$by"
