@@ -26,7 +26,8 @@ export class SourceHypervisor {
     readonly address: string,
     readonly dir: string,
     readonly inside: readonly string[],
-    private child: Bun.Subprocess,
+    /** Without one it ends with what it is a part of. */
+    private child?: Bun.Subprocess,
   ) {}
 
   get host(): SourceHost {
@@ -71,8 +72,8 @@ export class SourceHypervisor {
   sshLog = () => readFileSync(join(this.dir, 'libvirt/sshd.log'), 'utf8')
 
   async end() {
-    this.child.kill('SIGKILL')
-    await this.child.exited
+    this.child?.kill('SIGKILL')
+    await this.child?.exited
   }
 }
 
