@@ -101,6 +101,7 @@ import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
 import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { type: 'text' }
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
 import importMoves from './0182_import_moves.sql' with { type: 'text' }
+import importsToAnnounce from './0183_imports_to_announce.sql' with { type: 'text' }
 import guestDevices from './0185_guest_devices.sql' with { type: 'text' }
 import importChecksOfMoves from './0186_import_checks.sql' with { type: 'text' }
 import importCleanUps from './0187_import_clean_ups.sql' with { type: 'text' }
@@ -210,6 +211,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0180_addresses_of_gone_nodes', sql: addressesOfGoneNodes },
   { name: '0181_drain_plans', sql: drainPlans },
   { name: '0182_import_moves', sql: importMoves },
+  { name: '0183_imports_to_announce', sql: importsToAnnounce },
   { name: '0185_guest_devices', sql: guestDevices },
   { name: '0186_import_checks', sql: importChecksOfMoves },
   { name: '0187_import_clean_ups', sql: importCleanUps },

@@ -113,6 +113,7 @@ export const addresses = [
   '/admin/imports/{id}/servers',
   '/admin/imports/{id}/dry-run',
   '/admin/imports/{id}/access',
+  '/admin/imports/{id}/messages',
   '/admin/imports/{id}/migrate',
   '/admin/imports/{id}/verify',
   '/admin/imports/{id}/finish',

@@ -2448,6 +2448,10 @@ export type ImportMapping = {
   }
 }
 
+export type ImportMessageTested = {
+  to: string
+}
+
 export type ImportMessages = {
   /** Owners are told by mail. Off: nobody is. */
   emailsOwners: boolean
@@ -2979,6 +2983,11 @@ export type ImportServer = {
   workloadId: string | null
   /** What the dry run has found. Null: it has not looked at it yet. */
   check: ImportCheck | null
+}
+
+export type ImportServerMove = {
+  /** Null: it is not among the servers that are to be moved. */
+  move: ImportMove | null
 }
 
 export type ImportServerPage = {
@@ -7257,6 +7266,11 @@ export interface Operations {
     path: { id: string }
     result: ImportVerified
   }
+  /** The move of one server: how far it is, where it runs, and why its last attempt failed */
+  'import-servers.move': {
+    path: { id: string }
+    result: ImportServerMove
+  }
   /** Try a server again that failed or was rolled back: a new job, from the beginning */
   'import-servers.retry': {
     path: { id: string }
@@ -7621,7 +7635,7 @@ export interface Operations {
   /** The servers of an import that move: how far each is, and where it runs */
   'imports.list-moves': {
     path: { id: string }
-    query?: { state?: "waiting" | "moving" | "moved" | "failed" | "rolling_back" | "rolled_back"; hypervisorId?: string; nodeId?: string; failure?: string; whereItRuns?: "source" | "here" | "nowhere" | "unknown"; q?: string; cursor?: string; limit?: number }
+    query?: { state?: "waiting" | "moving" | "moved" | "failed" | "rolling_back" | "rolled_back"; hypervisorId?: string; nodeId?: string; failure?: string; whereItRuns?: "source" | "here" | "nowhere" | "unknown"; result?: "passed" | "accepted" | "open" | "waiting"; q?: string; cursor?: string; limit?: number }
     result: ImportMovePage
   }
   /** An import's log lines; ask again with the last number */
@@ -7728,7 +7742,7 @@ export interface Operations {
     path: { id: string }
     body: {
       /** Owners are told by mail. Off: nobody is. */
-      emailsOwners: boolean
+      emailsOwners?: boolean
       before?: {
         isOn?: boolean
         subject?: OneLineOfVisibleText1To150
@@ -7774,6 +7788,14 @@ export interface Operations {
   'imports.stop-after': {
     path: { id: string }
     result: Import
+  }
+  /** Mail yourself one of the messages, as the first owner would get it; nobody else gets it, nothing is noted */
+  'imports.test-message': {
+    path: { id: string }
+    body: {
+      kind: "before" | "during" | "after"
+    }
+    result: ImportMessageTested
   }
   /** Trust the certificate that the panel showed: compare its fingerprint there first */
   'imports.trust': {
@@ -10854,6 +10876,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'import-servers.accept': ['POST', '/admin/migration-servers/{id}/actions/accept', false],
   'import-servers.cancel': ['POST', '/admin/migration-servers/{id}/actions/cancel', false],
   'import-servers.check': ['POST', '/admin/migration-servers/{id}/actions/check', false],
+  'import-servers.move': ['GET', '/admin/migration-servers/{id}/move', false],
   'import-servers.retry': ['POST', '/admin/migration-servers/{id}/actions/retry', false],
   'import-servers.roll-back': ['POST', '/admin/migration-servers/{id}/actions/roll-back', false],
   'import-servers.roll-back-preview': ['GET', '/admin/migration-servers/{id}/roll-back', false],
@@ -10910,6 +10933,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'imports.set-messages': ['PATCH', '/admin/migrations/{id}/messages', false],
   'imports.start': ['POST', '/admin/migrations/{id}/actions/start', false],
   'imports.stop-after': ['POST', '/admin/migrations/{id}/actions/stop-after', false],
+  'imports.test-message': ['POST', '/admin/migrations/{id}/messages/actions/test', false],
   'imports.trust': ['POST', '/admin/migrations/{id}/actions/trust', false],
   'imports.update': ['PATCH', '/admin/migrations/{id}', false],
   'imports.upload-mapping': ['POST', '/admin/migrations/{id}/mapping/actions/upload', false],

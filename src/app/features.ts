@@ -109,6 +109,7 @@ import { importPackagesPage } from '../../views/imports/mapping/packages.tsx'
 import { importRangesPage } from '../../views/imports/mapping/ranges.tsx'
 import { importServersPage } from '../../views/imports/mapping/servers.tsx'
 import { importServerPage } from '../../views/imports/mapping/show-server.tsx'
+import { importMessagesPage } from '../../views/imports/messages/show.tsx'
 import { migratePage } from '../../views/imports/migrate/show.tsx'
 import { rollBackPage } from '../../views/imports/roll-back/show.tsx'
 import { cleanUpPage } from '../../views/imports/source-removal/clean-up.tsx'
@@ -412,7 +413,7 @@ export const features: readonly Feature[] = [
   cleanUpFeature,
   fleetFeature,
   importReportFeature,
-  importMessagesFeature,
+  { ...importMessagesFeature, pages: [importMessagesPage] },
   controllerBackupsFeature,
   replicaFeature,
   { ...updatesFeature, pages: [updatesPage] },

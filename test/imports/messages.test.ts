@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { importById } from '../../src/imports/import-records/queries.ts'
 import { noteTold } from '../../src/imports/messages/queries.ts'
-import { tellAfter, tellAtStart, tellDuring } from '../../src/imports/messages/tell.ts'
+import { tellAfter, tellAtStart, tellAtWork, tellDuring } from '../../src/imports/messages/tell.ts'
 import { write } from '../../src/kernel/db/open.ts'
 import { type Mailbox, mailbox } from '../support/services/mailbox.ts'
 import { type World, world } from '../support/world/panel.ts'
@@ -122,6 +122,47 @@ test('An import that starts tells whoever was not told before, where that is tur
   await change({ emailsOwners: true, before: { isOn: true } })
   write(p.db, (tx) => tellAtStart(tx, p.controller.app, importById(tx, id)!))
   expect(await sent()).toEqual([['old@panel.test', 'We are about to move shop.example.com and mail.example.com']])
+})
+
+test('A start tells some hundred owners, the next turn the others, and then nobody looks any more', async () => {
+  await change({ emailsOwners: true, before: { isOn: true } })
+  const { $client: db } = p.db
+  const insert = (sql: string) => db.run(sql.replaceAll('$import', id))
+  const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)'
+  insert(`INSERT INTO import_owners (import_id, source_id, read, email, kind, is_suspended, billing_id, choice)
+    ${numbers} SELECT '$import', 'o' || i, 1, 'o' || i || '@panel.test', 'customer', 0, '', 'create' FROM n`)
+  insert(`INSERT INTO import_servers (id, import_id, source_id, identity, read, hostname, hypervisor_id, package_id,
+      owner_id, virtualization, is_windows, is_suspended, is_in_rescue, power, billing_id, state)
+    ${numbers} SELECT 'ims_of_' || '$import' || i, '$import', 'o' || i, '$import' || i, 1, 'h' || i, '3', '7', 'o' || i,
+      'kvm', 0, 0, 0, 'running', '', 'ready' FROM n`)
+  const told = async () => (await p.admin('GET', path())).before.told
+  write(p.db, (tx) => tellAtStart(tx, p.controller.app, importById(tx, id)!))
+  expect(await told()).toBe(500)
+  const turn = () => tellAtWork({ db: p.db, app: p.controller.app })
+  turn()
+  expect(await told()).toBe(601)
+  const another = () => {
+    insert(`UPDATE import_owners SET email = 'another@panel.test' WHERE import_id = '$import' AND source_id = 'o600'`)
+    turn()
+  }
+  another()
+  expect(await told()).toBe(601)
+  // Other words, and a server that is tried again, are a reason to look once more.
+  await change({ before: { isOn: true } })
+  turn()
+  expect(await told()).toBe(602)
+  // The mails of so many are not sent.
+  db.run("DELETE FROM deliveries WHERE kind = 'mail'")
+})
+
+test('A test of a message goes to whoever asks for it, and nobody counts as told', async () => {
+  const { email } = p.db.$client.query('SELECT email FROM accounts WHERE id = ?').get(p.owner.id) as { email: string }
+  await change({ before: { subject: 'Soon: {servers}' } })
+  const { body } = await p.call(p.owner, 'POST', `${path()}/actions/test`, { kind: 'before' })
+  expect(body).toEqual({ to: email })
+  expect(await sent()).toEqual([[email, 'Test: Soon: shop.example.com and mail.example.com']])
+  const { before, emailsOwners } = await p.admin('GET', path())
+  expect([before.told, emailsOwners]).toEqual([0, false])
 })
 
 test('Servers of a member of staff, and those of unknown owners, are announced to nobody', async () => {

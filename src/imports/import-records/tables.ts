@@ -89,6 +89,8 @@ export const imports = sqliteTable('imports', {
     .default({ perHypervisor: 2, perNode: 2, maxMbps: null, window: null, method: 'short_stop' }),
   /** Owners are mailed the new addresses of their servers. */
   emailsOwners: integer('emails_owners', { mode: 'boolean' }).notNull().default(false),
+  /** Owners may be left who were not told yet that their servers will move. */
+  announces: integer({ mode: 'boolean' }).notNull().default(false),
   /** No further server begins. */
   pausedAt: integer('paused_at'),
   /** Those that had not begun by then stay at the source. */

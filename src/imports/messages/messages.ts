@@ -1,16 +1,19 @@
 import { Type as t } from 'typebox'
+import { accountById } from '../../identity/account-records/queries.ts'
 import { sendWelcome } from '../../identity/auth/passwords/change.ts'
-import { invalid } from '../../kernel/api/errors.ts'
+import { idOf } from '../../kernel/api/actor.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { described, fields, line, namedSchema, operation } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { mailTo } from '../../kernel/mail/mail.ts'
 import { type ImportRecord, importAccess, importRecord } from '../import-records/model.ts'
 import { changeImport, importById, noteIn } from '../import-records/queries.ts'
 import { mustAllow } from '../import-records/states.ts'
 import { accountsToInvite } from './invitations.ts'
 import { noteTold, putMessage, toldCounts } from './queries.ts'
 import { type MessageKind, messageKinds } from './tables.ts'
-import { recipientsBefore, tellBefore } from './tell.ts'
-import { addressWords, filled, placeholders, serversInWords, unknownPlaceholders, wordsOf } from './words.ts'
+import { recipientsBefore, tellBefore, tellMore } from './tell.ts'
+import { addressWords, filled, placeholders, unknownPlaceholders, wordsOf } from './words.ts'
 
 /** A call sends so many at most: the next one goes on. */
 const MOST_AT_ONCE = 500
@@ -34,19 +37,23 @@ const messagesResponse = namedSchema('ImportMessages', {
   toInvite: described(t.Integer(), 'New accounts with a server here that were not invited yet.'),
 })
 
+/** As the owner of these servers would get it, with made-up addresses. */
+function previewOf(tx: Db, target: ImportRecord, kind: MessageKind, hostnames: readonly string[]) {
+  const { subject, paragraphs } = filled(wordsOf(tx, target.id, kind), hostnames)
+  const more = kind === 'after' ? addressWords(samples.before, samples.now) : []
+  return { subject, paragraphs: [...paragraphs, ...more] }
+}
+const usualHostnames = ['web01.example.com']
 const samples = { before: ['203.0.113.10'], now: ['198.51.100.10'] }
 function showMessages(tx: Db, target: ImportRecord) {
   const told = toldCounts(tx, target.id)
   const recipients = recipientsBefore(tx, target)
-  const hostnames = recipients[0]?.hostnames ?? ['web01.example.com']
+  const hostnames = recipients[0]?.hostnames ?? usualHostnames
   const show = (kind: MessageKind) => {
     const { isOn, subject, words } = wordsOf(tx, target.id, kind)
-    const values = { server: hostnames[0]!, servers: serversInWords(hostnames) }
-    const preview = filled({ isOn, subject, words }, values)
-    const more = kind === 'after' ? addressWords(samples.before, samples.now) : []
     return {
       ...{ isOn, subject, text: words, placeholders: { ...placeholders[kind] }, told: told[kind] ?? 0 },
-      preview: { subject: preview.subject, paragraphs: [...preview.paragraphs, ...more] },
+      preview: previewOf(tx, target, kind, hostnames),
     }
   }
   return {
@@ -88,7 +95,7 @@ export const setMessages = operation({
   access: importAccess,
   on: importRecord,
   body: fields({
-    emailsOwners: described(t.Optional(t.Boolean()), 'Owners are told by mail. Off: nobody is.'),
+    emailsOwners: t.Optional(described(t.Boolean(), 'Owners are told by mail. Off: nobody is.')),
     ...{ before: changed, during: changed, after: changed },
   }),
   response: messagesResponse,
@@ -114,6 +121,7 @@ export const setMessages = operation({
         ...{ subject: given.subject ?? before.subject, words: given.text ?? before.words },
       })
     }
+    tellMore(tx, target.id)
     return showMessages(tx, importById(tx, target.id)!)
   },
 })
@@ -138,6 +146,30 @@ export const announce = operation({
     const { told, left } = tellBefore(tx, call, target, MOST_AT_ONCE)
     if (told) noteIn(tx, target.id, clock(), 'info', `${told} owners were told that their servers will move.`)
     return { sent: told, left }
+  },
+})
+
+export const testMessage = operation({
+  id: 'imports.test-message',
+  method: 'POST',
+  path: '/admin/migrations/{id}/messages/actions/test',
+  summary: 'Mail yourself one of the messages, as the first owner would get it; nobody else gets it, nothing is noted',
+  access: importAccess,
+  on: importRecord,
+  body: fields({ kind: t.Enum([...messageKinds]) }),
+  response: namedSchema('ImportMessageTested', { to: t.String() }),
+  refuses: ['import_not_discovered', 'import_busy', 'import_ended'],
+  example: { kind: 'before' },
+  run(call) {
+    const { tx, target, actor, body } = call
+    mustAllow(target, 'tell')
+    const reader = accountById(tx, idOf(actor))
+    if (!reader)
+      throw new ApiError('invalid_request', 'System has no mail address. Sign in as yourself to send a test.')
+    const [first] = recipientsBefore(tx, target)
+    const { subject, paragraphs } = previewOf(tx, target, body.kind, first?.hostnames ?? usualHostnames)
+    mailTo(tx, call, reader, { subject: `Test: ${subject}`, paragraphs })
+    return { to: reader.email }
   },
 })
 

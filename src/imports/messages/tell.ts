@@ -8,14 +8,13 @@ import type { ScheduleContext } from '../../kernel/feature.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import { addressesOf } from '../../network/ip-pools/allocate.ts'
-import { addressesOfServer, everyRow, importServerById, serversBySlice } from '../import-records/inventory/queries.ts'
-import { filterFrom } from '../import-records/inventory/server-filter.ts'
+import { addressesOfServer, everyRow, importServerById, readyHostnames } from '../import-records/inventory/queries.ts'
 import { type ImportRecord, UNNAMED } from '../import-records/model.ts'
-import { importsMigrating, moveOfWorkload, openMoves } from '../import-records/moves/queries.ts'
-import { importById } from '../import-records/queries.ts'
+import { importsAnnouncing, importsMigrating, moveOfWorkload, openMoves } from '../import-records/moves/queries.ts'
+import { changeImport, importById } from '../import-records/queries.ts'
 import { ownerTarget } from '../mapping/owners.ts'
 import { isTold, noteTold } from './queries.ts'
-import { addressWords, filled, goesOut, serversInWords, wordsOf } from './words.ts'
+import { addressWords, filled, goesOut, wordsOf } from './words.ts'
 
 export const messageNotices = {
   server_imported: {
@@ -25,24 +24,12 @@ export const messageNotices = {
   },
 } as const satisfies Record<string, NoticeDeclaration>
 
-const AT_ONCE = 500
 /** An owner whose servers are to come, with the address that messages go to. */
 export type Recipient = { accountId: string | null; email: string; name: string; hostnames: string[] }
 
 /** The owners of the servers that are ready to come, in the order of the other panel. */
 export function recipientsBefore(tx: Db, target: ImportRecord): Recipient[] {
-  const hostnames = new Map<string, string[]>()
-  const ready = filterFrom({ state: 'ready' })
-  for (let after = ''; ; ) {
-    const rows = serversBySlice(tx, target.id, ready, after, AT_ONCE)
-    for (const { ownerId, hostname } of rows) {
-      const known = hostnames.get(ownerId)
-      if (known) known.push(hostname)
-      else hostnames.set(ownerId, [hostname])
-    }
-    if (rows.length < AT_ONCE) break
-    after = rows.at(-1)!.id
-  }
+  const hostnames = readyHostnames(tx, target.id)
   const found = new Map<string, Recipient>()
   for (const owner of everyRow(tx, 'owners', target.id)) {
     const names = hostnames.get(owner.sourceId)
@@ -70,25 +57,31 @@ export function tellBefore(tx: Tx, app: MailContext, target: ImportRecord, most 
   )
   for (const { accountId, email, name, hostnames } of waiting.slice(0, most)) {
     noteTold(tx, target.id, 'before', email.toLowerCase(), app.clock())
-    const { subject, paragraphs } = filled(words, { servers: serversInWords(hostnames) })
+    const { subject, paragraphs } = filled(words, hostnames)
     mailTo(tx, app, { ...(accountId && { id: accountId }), email, name }, { subject, paragraphs })
   }
   return { told: Math.min(waiting.length, most), left: Math.max(0, waiting.length - most) }
 }
 
 const MOST_AT_START = 500
-/** When an import starts: whoever was not told before is told now, where the import tells owners. */
+/**
+ * When an import starts, and then turn after turn: whoever was not told before is told now, where the import tells
+ * owners. Notes whether some are left.
+ */
 export function tellAtStart(tx: Tx, app: MailContext, target: ImportRecord) {
-  if (goesOut(tx, target, 'before')) tellBefore(tx, app, target, MOST_AT_START)
+  const left = goesOut(tx, target, 'before') ? tellBefore(tx, app, target, MOST_AT_START).left : 0
+  changeImport(tx, target.id, { announces: left > 0 })
 }
+/** Somebody may be to be told who was not: the words or the servers that come are others now. */
+export const tellMore = (tx: Tx, importId: string) => changeImport(tx, importId, { announces: true })
 
 /** The owners of servers at which a job works, and those whom the start has left. */
 export function tellAtWork({ db, app }: Pick<ScheduleContext, 'db' | 'app'>) {
+  for (const id of importsAnnouncing(db)) write(db, (tx) => tellAtStart(tx, app, importById(tx, id)!))
   for (const id of importsMigrating(db)) {
     const target = importById(db, id)!
-    if (!target.emailsOwners) continue
+    if (!goesOut(db, target, 'during')) continue
     write(db, (tx) => {
-      tellAtStart(tx, app, target)
       for (const { serverId, workloadId, state } of openMoves(tx, id))
         if (state === 'moving' && workloadId !== null) tellDuring(tx, app, { importServerId: serverId, workloadId })
     })
@@ -121,7 +114,7 @@ function tellOwner(
     before: addressesOfServer(tx, importServerId).map(({ address }) => address),
     now: addressesOf(tx, workloadId).map(({ address }) => address),
   }
-  const { subject, paragraphs } = filled(wordsOf(tx, target.id, kind), { server: server.hostname })
+  const { subject, paragraphs } = filled(wordsOf(tx, target.id, kind), [server.hostname])
   notify(tx, app, owner, 'server_imported', {
     subject,
     paragraphs: [...paragraphs, ...more(addresses)],

@@ -48,20 +48,21 @@ export function wordsOf(tx: Db, importId: string, kind: MessageKind): Words {
 export const goesOut = (tx: Db, { id, emailsOwners }: Pick<ImportRecord, 'id' | 'emailsOwners'>, kind: MessageKind) =>
   emailsOwners && wordsOf(tx, id, kind).isOn
 
+const inWords = (hostnames: readonly string[], most: number): string =>
+  list(hostnames.length > most ? [...hostnames.slice(0, most), `${hostnames.length - most} more`] : hostnames)
 const MOST_NAMED = 20
-export const serversInWords = (hostnames: readonly string[]): string =>
-  list(
-    hostnames.length > MOST_NAMED
-      ? [...hostnames.slice(0, MOST_NAMED), `${hostnames.length - MOST_NAMED} more`]
-      : hostnames,
-  )
+/** A subject is one line. */
+const MOST_IN_SUBJECT = 3
 
-/** The subject, and the words in paragraphs. */
-export function filled({ subject, words }: Words, values: Readonly<Record<string, string>>) {
-  const fill = (text: string) => text.replace(/\{([^{}\s]{1,40})\}/g, (all, name: string) => values[name] ?? all)
+/** The subject, and the words in paragraphs. `hostnames`: of the servers that the message is about. */
+export function filled({ subject, words }: Words, hostnames: readonly string[]) {
+  const fill = (text: string, most: number) => {
+    const values: Readonly<Record<string, string>> = { server: hostnames[0]!, servers: inWords(hostnames, most) }
+    return text.replace(/\{([^{}\s]{1,40})\}/g, (all, name: string) => values[name] ?? all)
+  }
   return {
-    subject: fill(subject).slice(0, 200),
-    paragraphs: fill(words)
+    subject: fill(subject, MOST_IN_SUBJECT).slice(0, 200),
+    paragraphs: fill(words, MOST_NAMED)
       .split(/\n\s*\n/)
       .map((each) => each.replace(/\s+/g, ' ').trim())
       .filter((each) => each !== ''),

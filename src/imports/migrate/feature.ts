@@ -6,7 +6,7 @@ import { changeLimits, continueImport, pauseImport, stopImportAfter } from './go
 import { adopting } from './job/adopting.ts'
 import { copying } from './job/copying.ts'
 import { ToldLimits } from './limits.ts'
-import { getImportProgress, listMoves } from './list.ts'
+import { getImportProgress, getMove, listMoves } from './list.ts'
 import { cancelMove, retryMove } from './retry.ts'
 import { startImport } from './start.ts'
 
@@ -41,6 +41,7 @@ export const migrateFeature = feature({
     stopImportAfter,
     changeLimits,
     listMoves,
+    getMove,
     getImportProgress,
     retryMove,
     cancelMove,

@@ -1,17 +1,19 @@
-// The servers of an import that move, and how far all of them together are.
+// The servers of an import that move, one of them, and how far all of them together are.
 import { Type as t } from 'typebox'
 import { page } from '../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { oneOf, text } from '../../kernel/api/query.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
-import { importAccess, importRecord } from '../import-records/model.ts'
+import { importAccess, importRecord, importServer } from '../import-records/model.ts'
 import {
   type MoveFilter,
   moveFigures,
+  moveOf,
   moveStates,
   openMoves,
   pageOfMoves,
   places,
+  verificationResults,
 } from '../import-records/moves/queries.ts'
 import { moveResponse, showMove } from './show.ts'
 import { isWithin } from './window.ts'
@@ -29,10 +31,27 @@ export const listMoves = operation({
     nodeId: text('Only those that come to this node.', 60),
     failure: text('Only those whose last attempt failed with this code.', 60),
     whereItRuns: oneOf(places, 'Only those that run there.'),
+    result: oneOf(verificationResults, 'Only those that have moved and whose checks have this result.'),
     q: text('Only those with this text in their name, domain or owner, or with this address.'),
   },
   response: page(moveResponse),
   run: (call) => pageOfMoves(call, call.target.id, call.query as MoveFilter, (row) => showMove(call, row)),
+})
+
+export const getMove = operation({
+  id: 'import-servers.move',
+  method: 'GET',
+  path: '/admin/migration-servers/{id}/move',
+  summary: 'The move of one server: how far it is, where it runs, and why its last attempt failed',
+  access: importAccess,
+  on: importServer,
+  response: namedSchema('ImportServerMove', {
+    move: described(nullable(moveResponse), 'Null: it is not among the servers that are to be moved.'),
+  }),
+  run(call) {
+    const move = moveOf(call.tx, call.target.id)
+    return { move: move ? showMove(call, move) : null }
+  },
 })
 
 const n = t.Integer()

@@ -16,6 +16,7 @@ import {
 import { changeMove, type ImportMove, moveOf } from '../import-records/moves/queries.ts'
 import { changeImport, importById, noteIn } from '../import-records/queries.ts'
 import { mustAllow } from '../import-records/states.ts'
+import { tellMore } from '../messages/tell.ts'
 import { moveResponse, showMove } from './show.ts'
 
 /** The import and the move of a server. Throws `server_not_moving` where it was never to be moved. */
@@ -62,6 +63,7 @@ export const retryMove = operation({
     })
     // Those that were left when the import was stopped stay.
     if (of.status === 'verifying') changeImport(tx, of.id, { status: 'migrating', migratedAt: null })
+    tellMore(tx, of.id)
     noteIn(tx, of.id, clock(), 'info', `${target.hostname} is tried again.`)
     return showMove(call, moveOf(tx, target.id)!)
   },

@@ -30,6 +30,7 @@ import {
   nextSteps,
   pageOfChecks,
   resultOf,
+  type VerificationResult,
   verificationCounts,
   verificationResults,
 } from '../import-records/verified/queries.ts'
@@ -97,6 +98,9 @@ export function showChecked(tx: Db, server: ImportServer, move: ImportMove): Sta
   }
 }
 
+const countedResults = {
+  ...{ passed: t.Integer(), accepted: t.Integer(), open: t.Integer(), waiting: t.Integer() },
+} satisfies Record<VerificationResult, unknown>
 export const getVerification = operation({
   id: 'imports.verification',
   method: 'GET',
@@ -106,15 +110,15 @@ export const getVerification = operation({
   on: importRecord,
   response: namedSchema('ImportVerification', {
     moved: t.Integer(),
-    ...Object.fromEntries(verificationResults.map((one) => [one, t.Integer()])),
+    ...countedResults,
     notMoved: described(t.Integer(), 'Servers of the import that failed, or wait.'),
     rolledBack: t.Integer(),
   }),
   run({ tx, target }) {
     const counts = verificationCounts(tx, target.id)
     const { moved = 0, failed = 0, ready = 0, moving = 0, rolled_back: rolledBack = 0 } = serverStates(tx, target.id)
-    const results = Object.fromEntries(verificationResults.map((one) => [one, counts[one] ?? 0]))
-    return { moved, ...results, notMoved: failed + ready + moving, rolledBack } as never
+    const { passed = 0, accepted = 0, open = 0, waiting = 0 } = counts
+    return { moved, passed, accepted, open, waiting, notMoved: failed + ready + moving, rolledBack }
   },
 })
 

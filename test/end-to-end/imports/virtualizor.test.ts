@@ -88,7 +88,7 @@ describe.skipIf(note(reason, 'an import from Virtualizor'))('an import from Virt
     return Number(await runsThere(one)) + here.filter(Boolean).length
   }
 
-  test('its panel is read, a hypervisor that is a node is recognised by its address, and both are decided', async () => {
+  test('its panel is read, a hypervisor that is a node is known by its address, and both are decided', async () => {
     await of.read()
     const { data } = await of.api('GET', '/mapping/hypervisors?limit=200')
     const offered = (sourceId: string) =>
@@ -146,7 +146,9 @@ describe.skipIf(note(reason, 'an import from Virtualizor'))('an import from Virt
     const [, { workloadId, node }] = moves
     expect(node.id).toBe(nodes.ids[ADOPTING])
     // The disk is the same file, under another name.
-    const file = await sources.get(adopted)!.must('sh', '-c', `find / -xdev -inum ${inode.trim()} -name '${workloadId}*'`)
+    const file = await sources
+      .get(adopted)!
+      .must('sh', '-c', `find / -xdev -inum ${inode.trim()} -name '${workloadId}*'`)
     expect(file.trim()).toContain(workloadId)
     expect((await sources.get(adopted)!.run('test', '-e', paths.get(adopted)!)).code).not.toBe(0)
     for (const one of both) await mustBeWhole(one)

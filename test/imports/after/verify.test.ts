@@ -31,6 +31,8 @@ test(
     expect(results(one)).toEqual(['runs passed', 'reached passed', 'addresses open'])
     expect(one).toMatchObject({ result: 'open', isAddressNew: true, oldAddress: '198.51.100.11' })
     expect(await counts(p)).toMatchObject({ moved: 2, waiting: 0, passed: 1, open: 1 })
+    const { data } = await p.admin('GET', `/admin/migrations/${p.id}/moves?result=open`)
+    expect(data.map(({ serverId }: { serverId: string }) => serverId)).toEqual([one.id])
     // Its guest agent is told, and the check is repeated by itself.
     p.turnClock(11_000)
     await p.admin('POST', at(p, 'actions/check'))

@@ -75,6 +75,16 @@ test('After a stop the servers at work come to their end, and the others stay on
   expect((await move(p, last!.hostname)).state).toBe('moved')
 })
 
+test('The move of one server is read by its id, and a server that was never to be moved has none', async () => {
+  using p = await ready({ servers: [...many(2), server(3, { virtualization: 'container' })] })
+  await start(p)
+  await moveAll(p)
+  const second = await move(p, 'server2.source.test')
+  expect(await p.admin('GET', `/admin/migration-servers/${second.serverId}/move`)).toEqual({ move: second })
+  const { data } = await p.admin('GET', `/admin/migrations/${p.id}/servers?state=refused`)
+  expect(await p.admin('GET', `/admin/migration-servers/${data[0].id}/move`)).toEqual({ move: null })
+})
+
 test('A server is cancelled on its way, and runs at its source as before', async () => {
   using p = await ready({ servers: many(1) }, { special: slow([1]) })
   await start(p)

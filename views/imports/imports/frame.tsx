@@ -64,6 +64,7 @@ const Header = ({ of, panel, step, actions, more }: Omit<FrameProps, 'children' 
             {more}
             <Rename of={of} inMenu />
             {of.discoveredAt && <MappingFile of={of} />}
+            {of.discoveredAt && <MessagesLink of={of} />}
             <OtherCredentials of={of} panel={panel} inMenu />
             <Log of={of} />
             <Cancel of={of} inMenu />
@@ -97,6 +98,13 @@ function MappingFile({ of: { id } }: { of: Import }) {
     </a>
   ) : null
 }
+
+const MessagesLink = ({ of: { id } }: { of: Import }) => (
+  <Link to="/admin/imports/{id}/messages" params={{ id }}>
+    <Icon name="mail" />
+    Messages to owners
+  </Link>
+)
 
 export type StepName = 'connect' | 'discover' | 'decide' | 'dry-run' | 'migrate' | 'verify' | 'finish' | 'clean-up'
 type Step = {

@@ -21,7 +21,7 @@ import { type Column, Table } from '../../components/table.tsx'
 import { list } from '../../components/words.ts'
 import { CheckSection } from '../dry-run/servers.tsx'
 import { type Import, importsTrail, titleOf } from '../imports/words.tsx'
-import { MoveActions, MoveBar, MoveLog, MoveSide, moveIn, moveReads } from '../migrate/move.tsx'
+import { MoveActions, MoveBar, MoveLog, MoveSide, moveReads } from '../migrate/move.tsx'
 import { MoveState } from '../migrate/words.tsx'
 import { effectOf } from './choice.tsx'
 import { useMayMap } from './frame.tsx'
@@ -57,8 +57,8 @@ type PageProps = Omit<Data, 'import'> & { of: Import }
 const findIn = <Row extends { sourceId: string }>(rows: { data: readonly Row[] } | undefined, id: string) =>
   rows?.data.find(({ sourceId }) => sourceId === id)
 
-function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...more }: PageProps) {
-  const move = moveIn(moves, s)
+function ServerPage({ server: s, of, hypervisors, packages, owners, moving, ...more }: PageProps) {
+  const move = moving?.move
   const hypervisor = findIn(hypervisors, s.hypervisorId)
   const pack = findIn(packages, s.packageId)
   const owner = findIn(owners, s.ownerId)
@@ -83,7 +83,7 @@ function ServerPage({ server: s, of, hypervisors, packages, owners, moves, ...mo
         actions={
           <>
             <LeaveOut of={of} server={s} />
-            {move && <MoveActions of={of} move={move} />}
+            {move && <MoveActions of={of} move={move} nodes={more.nodes} />}
           </>
         }
       />

@@ -4,6 +4,7 @@ import { startImport } from '../../../src/imports/migrate/start.ts'
 import { Action, CallForm } from '../../components/action.tsx'
 import { Check, Field, Select } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
 import { Section } from '../../components/section.tsx'
 import { count } from '../../components/words.ts'
 import { Points } from '../imports/points.tsx'
@@ -189,8 +190,17 @@ export const Start = ({ of }: Of) => (
       <Check
         scope="start"
         name="emailsOwners"
-        label="Mail owners the new addresses of their servers"
-        hint="Only those whose addresses change, and once they have been switched over."
+        label="Tell owners by mail"
+        checked={of.emailsOwners}
+        hint={
+          <>
+            Those messages that are turned on go out:{' '}
+            <Link to="/admin/imports/{id}/messages" params={{ id: of.id }}>
+              read and change them
+            </Link>
+            .
+          </>
+        }
       />
       <div class="bar">
         <button class="btn pri">

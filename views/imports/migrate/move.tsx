@@ -1,5 +1,6 @@
 // On the page of one server of an import: where it runs now, every command at its source, and the steps of its job.
-import { listMoves } from '../../../src/imports/migrate/list.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { getMove } from '../../../src/imports/migrate/list.ts'
 import { type Answers, ifNamed } from '../../../src/kernel/web/page.ts'
 import { getJob, getJobLog } from '../../../src/platform/jobs/jobs.ts'
 import { Icon } from '../../components/icon.tsx'
@@ -10,34 +11,31 @@ import { Moment } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
 import { duration } from '../../compute/transfers/words.tsx'
 import { JobLog } from '../../platform/jobs/log.tsx'
+import { Steps } from '../../platform/jobs/steps.tsx'
 import type { Import } from '../imports/words.tsx'
 import type { SourceServer } from '../mapping/servers.tsx'
-import { CancelMove, Retry } from './retry.tsx'
+import { CancelMove, mayRetry, Retry } from './retry.tsx'
 import { copyWords, downtimeWords, type Move, runsWords } from './words.tsx'
 
-type Moves = Answers<{ moves: typeof listMoves }>['moves']
-type Before = { server: SourceServer; moves: Moves | undefined }
-
-/** The move of the server among those with its name. */
-export const moveIn = (moves: Moves | undefined, { id }: SourceServer) =>
-  moves?.data.find(({ serverId }) => serverId === id)
-const lastJob = (_: unknown, { server, moves }: Before) => {
-  const jobId = moveIn(moves, server)?.jobId
-  return jobId ? { params: { jobId } } : undefined
-}
+type Before = { server: SourceServer; moving: { move: Move | null } | undefined }
+const lastJob = (_: unknown, { moving }: Before) =>
+  moving?.move?.jobId ? { params: { jobId: moving.move.jobId } } : undefined
+/** The nodes of its location, where a copy can be tried again on another one. */
+const otherNodes = (_: unknown, { server: { goesTo }, moving }: Before) =>
+  moving?.move && mayRetry(moving.move) && moving.move.way === 'copy' && goesTo
+    ? { query: { locationId: goesTo.id, limit: '200' } }
+    : undefined
 export const moveReads = {
-  moves: ifNamed(listMoves, (_, { server }: Before) => ({
-    params: { id: server.importId },
-    query: { q: server.hostname, limit: '200' },
-  })),
+  moving: ifNamed(getMove, (_, { server }: Before) => ({ params: { id: server.id } })),
   job: ifNamed(getJob, lastJob),
   log: ifNamed(getJobLog, lastJob),
+  nodes: ifNamed(listNodes, otherNodes),
 }
-type Of = { move: Move } & Pick<Answers<typeof moveReads>, 'job' | 'log'>
+type Of = { move: Move } & Omit<Answers<typeof moveReads>, 'moving'>
 
 const isAtWork = ({ state }: Move) => state === 'moving' || state === 'rolling_back'
 
-export const MoveActions = ({ of, move }: { of: Import; move: Move }) => (
+export const MoveActions = ({ of, move, nodes }: { of: Import } & Pick<Of, 'move' | 'nodes'>) => (
   <>
     {move.workloadId && move.whereItRuns === 'here' && (
       <Link class="btn" href={`/admin/servers/${move.workloadId}`}>
@@ -45,7 +43,7 @@ export const MoveActions = ({ of, move }: { of: Import; move: Move }) => (
         Open server
       </Link>
     )}
-    <Retry of={of} move={move} />
+    <Retry of={of} move={move} nodes={nodes?.data} />
     <CancelMove of={of} move={move} />
     {move.state === 'moved' && of.actions.includes('roll-back') && (
       <Link class="btn" to="/admin/import-servers/{id}/roll-back" params={{ id: move.serverId }}>
@@ -92,24 +90,7 @@ export const MoveLog = ({ move, log }: Of) =>
 
 export const MoveSide = ({ move, job }: Of) => (
   <Live id="move-steps" every={isAtWork(move) ? 2 : undefined} class="">
-    {job && job.steps.length > 0 && (
-      <Section id="steps" title="Steps">
-        <ol class="steps">
-          {job.steps.map(({ name, state }) => (
-            <li
-              class={state === 'done' ? 'done' : state === 'undone' ? 'off' : state === 'started' ? 'now' : undefined}
-              aria-current={state === 'started' ? 'step' : undefined}
-            >
-              <span>
-                {name}
-                {state === 'done' && <span class="sr"> (done)</span>}
-              </span>
-              {state === 'undone' && <small>undone</small>}
-            </li>
-          ))}
-        </ol>
-      </Section>
-    )}
+    {job && <Steps job={job} ended={!isAtWork(move)} />}
     {move.state === 'moving' && job?.pointOfNoReturn !== 'passed' && (
       <Section id="fails" title="If something fails now">
         <div class="tip">

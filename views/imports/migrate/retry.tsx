@@ -6,15 +6,22 @@ import { Link } from '../../components/link.tsx'
 import type { Import } from '../imports/words.tsx'
 import type { Move } from './words.tsx'
 
-type Props = { of: Import; move: Move; small?: boolean }
+type Props = {
+  of: Import
+  move: Move
+  small?: boolean
+  /** Those that can take it; without them it goes by the rule of its location. */
+  nodes?: readonly { id: string; name: string }[] | undefined
+}
 
 /** Failures that a choice mends. */
 const ofOwner: ReadonlySet<string> = new Set(['owner_conflict', 'email_taken', 'external_id_taken'])
 
-/** Offered after a failure and after a roll back. */
-export function Retry({ of, move, small = false }: Props) {
-  const mayRetry = move.state === 'failed' || move.state === 'rolled_back'
-  if (!mayRetry || !of.actions.includes('retry')) return null
+/** After a failure, and after a roll back. */
+export const mayRetry = ({ state }: Move): boolean => state === 'failed' || state === 'rolled_back'
+
+export function Retry({ of, move, small = false, nodes = [] }: Props) {
+  if (!mayRetry(move) || !of.actions.includes('retry')) return null
   return (
     <>
       {move.failure && ofOwner.has(move.failure.code) && (
@@ -33,17 +40,34 @@ export function Retry({ of, move, small = false }: Props) {
         submit="Try again"
         done={`${move.hostname} is tried again`}
         fields={
-          <Select
-            scope={`retry-${move.serverId}`}
-            name="method"
-            label="How"
-            value={move.method}
-            options={[
-              { value: 'short_stop', label: 'Short stop: copied while it runs' },
-              { value: 'plain', label: 'Plain: copied while it is off' },
-            ]}
-            hint="A new job, from the beginning. Nothing is changed at the source before it is shut down there."
-          />
+          <>
+            <Select
+              scope={`retry-${move.serverId}`}
+              name="method"
+              label="How"
+              value={move.method}
+              options={[
+                { value: 'short_stop', label: 'Short stop: copied while it runs' },
+                { value: 'plain', label: 'Plain: copied while it is off' },
+              ]}
+              hint="A new job, from the beginning. Nothing is changed at the source before it is shut down there."
+            />
+            {nodes.length > 0 && (
+              <Select
+                scope={`retry-${move.serverId}`}
+                name="nodeId"
+                label="Node"
+                nullable
+                options={[
+                  { value: '', label: 'By the rule of its location' },
+                  ...nodes.map(({ id, name }) => ({
+                    value: id,
+                    label: id === move.node?.id ? `${name}, as the last time` : name,
+                  })),
+                ]}
+              />
+            )}
+          </>
         }
       />
     </>

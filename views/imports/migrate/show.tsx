@@ -3,6 +3,7 @@ import { getDryRun } from '../../../src/imports/dry-run/result.ts'
 import { getImport } from '../../../src/imports/imports/imports.ts'
 import { getImportProgress, listMoves } from '../../../src/imports/migrate/list.ts'
 import { startImport } from '../../../src/imports/migrate/start.ts'
+import { getVerification } from '../../../src/imports/verify/verification.ts'
 import { type Answers, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Amount, Mix, type Share, Stats } from '../../components/figures.tsx'
@@ -21,13 +22,14 @@ import { ChangeLimits, ChangeWindow, Continue, Pause, Start, StopAfter } from '.
 import { Retry } from './retry.tsx'
 import { copyWords, downtimeWords, type Move, MoveState, type Progress, Runs, runsWords } from './words.tsx'
 
-const filters = ['state', 'hypervisorId', 'nodeId', 'failure', 'whereItRuns', 'q']
+const filters = ['state', 'result', 'hypervisorId', 'nodeId', 'failure', 'whereItRuns', 'q']
 const MOST_FAILED = '20'
 const reads = {
   import: reading(getImport, ({ params }) => ({ params })),
   progress: reading(getImportProgress, ({ params }) => ({ params })),
   moves: reading(listMoves, ({ params, query }) => ({ params, query: listed(query, filters) })),
   failed: reading(listMoves, ({ params }) => ({ params, query: { state: 'failed', limit: MOST_FAILED } })),
+  verification: reading(getVerification, ({ params }) => ({ params })),
   dryRun: reading(getDryRun, ({ params }) => ({ params })),
 }
 type Data = Answers<typeof reads>
@@ -41,7 +43,7 @@ export const migratePage = page({
   view: (data) => <MigratePage {...data} />,
 })
 
-function MigratePage({ import: of, progress, moves, failed, dryRun }: Data) {
+function MigratePage({ import: of, progress, moves, failed, verification, dryRun }: Data) {
   const { query } = useAt()
   return (
     <ImportFrame
@@ -67,10 +69,10 @@ function MigratePage({ import: of, progress, moves, failed, dryRun }: Data) {
       ) : (
         <>
           <Held of={of} progress={progress} />
-          <Shares progress={progress} />
+          <Shares progress={progress} open={verification.open} />
           <Figures of={of} progress={progress} />
           {query['state'] !== 'failed' && failed.total > 0 && <Failed of={of} failed={failed} />}
-          <Facets progress={progress} />
+          <Facets progress={progress} open={verification.open} />
           <List
             of={moves}
             noun="server"
@@ -84,6 +86,7 @@ function MigratePage({ import: of, progress, moves, failed, dryRun }: Data) {
               },
               { name: 'nodeId', label: 'Node', options: dryRun.nodes.map(({ id, name }) => [id, name]) },
               { name: 'state', label: 'State', value: 'one' },
+              { name: 'result', label: 'Checks', value: 'one' },
               { name: 'failure', label: 'Failure', value: 'one' },
             ]}
             empty={<Empty>No server of this import was ready when it was started.</Empty>}
@@ -164,10 +167,11 @@ function Held({ of, progress }: { of: Import; progress: Progress }) {
   ) : null
 }
 
-const sharesOf = ({ servers: s }: Progress): Share[] =>
+const sharesOf = ({ servers: s }: Progress, open: number): Share[] =>
   (
     [
-      { name: 'Moved', n: s.moved, tone: 'ok', shape: 'tick' },
+      { name: 'Moved', n: s.moved - open, tone: 'ok', shape: 'tick' },
+      { name: 'Moved, check open', n: open, tone: 'warn', shape: 'away' },
       { name: 'At work', n: s.moving + s.rollingBack, tone: 'work', shape: 'work' },
       { name: 'Failed', n: s.failed, tone: 'bad', shape: 'fail' },
       { name: 'Rolled back', n: s.rolledBack, tone: 'hold', shape: 'stop' },
@@ -175,7 +179,7 @@ const sharesOf = ({ servers: s }: Progress): Share[] =>
     ] as const
   ).filter(({ n }) => n > 0)
 
-const Shares = ({ progress }: { progress: Progress }) => {
+const Shares = ({ progress, open }: { progress: Progress; open: number }) => {
   const { servers, secondsLeft } = progress
   return (
     <Section id="far" title="How far it is" quiet first>
@@ -186,7 +190,7 @@ const Shares = ({ progress }: { progress: Progress }) => {
           {secondsLeft ? ` · about ${duration(secondsLeft)} left` : ''}
         </span>
       </p>
-      <Mix shares={sharesOf(progress)} />
+      <Mix shares={sharesOf(progress, open)} />
     </Section>
   )
 }
@@ -265,23 +269,26 @@ const Failed = ({ of, failed }: { of: Import; failed: Data['failed'] }) => (
 )
 
 /** Counts by state, each a filter of the list. */
-function Facets({ progress: { servers: s } }: { progress: Progress }) {
+function Facets({ progress: { servers: s }, open }: { progress: Progress; open: number }) {
   const at = useAt()
   const facets = [
-    ['All', null, s.total],
-    ['At work', 'moving', s.moving],
-    ['Failed', 'failed', s.failed],
-    ['Waiting', 'waiting', s.waiting],
-    ['Moved', 'moved', s.moved],
-    ['Rolled back', 'rolled_back', s.rolledBack],
+    ['All', null, null, s.total],
+    ['At work', 'moving', null, s.moving],
+    ['Failed', 'failed', null, s.failed],
+    ['Check open', null, 'open', open],
+    ['Waiting', 'waiting', null, s.waiting],
+    ['Moved', 'moved', null, s.moved],
+    ['Rolled back', 'rolled_back', null, s.rolledBack],
   ] as const
   return (
     <nav class="facets" aria-label="Show">
-      {facets.map(([words, state, n]) => (
+      {facets.map(([words, state, result, n]) => (
         <a
           class="facet"
-          href={addressWith(at, { state, failure: null })}
-          aria-current={(at.query['state'] ?? null) === state ? 'true' : undefined}
+          href={addressWith(at, { state, result, failure: null })}
+          aria-current={
+            (at.query['state'] ?? null) === state && (at.query['result'] ?? null) === result ? 'true' : undefined
+          }
         >
           {words} <span class="n">{n.toLocaleString('en')}</span>
         </a>

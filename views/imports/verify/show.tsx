@@ -34,7 +34,7 @@ const reads = {
 }
 type Data = Answers<typeof reads>
 type Checked = Data['servers']['data'][number]
-type Counts = Record<'moved' | 'passed' | 'accepted' | 'open' | 'waiting' | 'notMoved' | 'rolledBack', number>
+type Counts = Data['verification']
 
 export const verifyPage = page({
   path: '/admin/imports/{id}/verify',
@@ -45,8 +45,7 @@ export const verifyPage = page({
   view: (data) => <VerifyPage {...data} />,
 })
 
-function VerifyPage({ import: of, verification, servers, dryRun }: Data) {
-  const counts = verification as Counts
+function VerifyPage({ import: of, verification: counts, servers, dryRun }: Data) {
   return (
     <ImportFrame of={of} step="verify" isWhole actions={<Actions of={of} counts={counts} />}>
       {counts.moved + counts.rolledBack === 0 ? (

@@ -15,6 +15,7 @@ import { JobState } from '../../components/state.tsx'
 import { howLong, Moment } from '../../components/time.tsx'
 import { Failure, OpenInstance } from './failure.tsx'
 import { JobLog } from './log.tsx'
+import { Steps } from './steps.tsx'
 
 const reads = {
   job: getJob,
@@ -156,32 +157,6 @@ const Trouble = ({ job }: { job: Job }) => (
     {job.cause}
   </Note>
 )
-
-/** How a step is drawn (panel.css) and read: `n` counts from 1. */
-function lookOf({ state, step }: Job, ended: boolean, n: number, of: Job['steps'][number]['state']): [string, string] {
-  if (state === 'failed' && n === step.n) return ['off', of === 'undone' ? 'failed, undone' : 'failed']
-  if (of === 'started' && !ended) return ['now', 'under way']
-  return of === 'done' ? ['done', ''] : ['', of === 'undone' ? 'undone' : '']
-}
-
-/** The plan of the job; before it is planned, nothing. */
-const Steps = ({ job, ended }: { job: Job; ended: boolean }) =>
-  job.steps.length > 0 ? (
-    <Section id="steps" title="Steps">
-      <ol class="steps">
-        {job.steps.map(({ name, state }, i) => {
-          const [look, words] = lookOf(job, ended, i + 1, state)
-          return (
-            <li class={look || undefined}>
-              {name}
-              {state === 'done' && <span class="sr"> (done)</span>}
-              {words && <small>{words}</small>}
-            </li>
-          )
-        })}
-      </ol>
-    </Section>
-  ) : null
 
 const JobFacts = ({ job }: { job: Job }) => (
   <Section id="about" title="Job">

@@ -159,6 +159,10 @@ const statements = prepared(({ $client }) => ({
        (SELECT id FROM import_servers WHERE import_id = ?1 AND read < ?2 LIMIT ?3)
      RETURNING source_id AS sourceId, hostname`,
   ),
+  readyByOwner: $client.prepare<{ ownerId: string; hostnames: string }, [string]>(
+    `SELECT owner_id AS ownerId, json_group_array(hostname ORDER BY id) AS hostnames FROM import_servers
+     WHERE import_id = ? AND state = 'ready' GROUP BY owner_id`,
+  ),
   states: $client.prepare<{ state: ImportServerState; n: number }, [string]>(
     'SELECT state, count(*) AS n FROM import_servers WHERE import_id = ? GROUP BY state',
   ),
@@ -230,6 +234,13 @@ export function setAddresses(tx: Tx, serverId: string, rows: readonly ImportAddr
 /** Deletes so many servers that the reading has not seen; answers them. */
 export const deleteGoneServers = (tx: Tx, importId: string, read: number, limit: number) =>
   statements(tx).gone.all(importId, read, limit)
+/** The hostnames of the servers that are ready to come, by the ids of their owners in the other panel. */
+export const readyHostnames = (tx: Db, importId: string): Map<string, string[]> =>
+  new Map(
+    statements(tx)
+      .readyByOwner.all(importId)
+      .map(({ ownerId, hostnames }) => [ownerId, JSON.parse(hostnames)]),
+  )
 
 /** How many servers of an import are in each state. */
 export const serverStates = (tx: Db, importId: string): Partial<Record<ImportServerState, number>> =>

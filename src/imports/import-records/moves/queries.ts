@@ -6,6 +6,7 @@ import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding, inserting, rowBy, updating } from '../../../kernel/db/rows.ts'
 import { importCleanUps } from '../clean-ups/queries.ts'
 import { changeServer } from '../inventory/queries.ts'
+import { resultOfChecks, type VerificationResult, verificationResults } from '../results/queries.ts'
 import type { ImportServerState } from '../tables.ts'
 import {
   type ImportAttempt,
@@ -21,7 +22,7 @@ import {
 } from './tables.ts'
 
 export type { ImportAttempt, ImportMove, MovedDrive, MoveState, MoveWay }
-export { moveStates, moveWays, places }
+export { moveStates, moveWays, places, verificationResults }
 
 const columns = columnList(getTableColumns(importMoves))
 const decodeMove = decoding<ImportMove>(getTableColumns(importMoves))
@@ -89,6 +90,9 @@ const statements = prepared(({ $client }) => ({
      WHERE server_id = ? ORDER BY n`,
   ),
   migrating: $client.prepare<{ id: string }, []>("SELECT id FROM imports WHERE status = 'migrating' ORDER BY id"),
+  announcing: $client.prepare<{ id: string }, []>(
+    "SELECT id FROM imports WHERE announces = 1 AND status = 'migrating' ORDER BY id",
+  ),
 }))
 
 export const moveOf = rowBy(importMoves, importMoves.serverId)
@@ -145,6 +149,11 @@ export const importsMigrating = (tx: Db): string[] =>
   statements(tx)
     .migrating.all()
     .map(({ id }) => id)
+/** Those that migrate and in which owners may be left who were not told yet. */
+export const importsAnnouncing = (tx: Db): string[] =>
+  statements(tx)
+    .announcing.all()
+    .map(({ id }) => id)
 
 /** Is another import moving this server, or has it? `identity`: of the server among those of all panels. */
 export const isMovedElsewhere = (tx: Db, identity: string, importId: string): boolean =>
@@ -170,6 +179,8 @@ export type MoveFilter = {
   nodeId?: string | undefined
   failure?: string | undefined
   whereItRuns?: ImportMove['whereItRuns'] | undefined
+  /** Of the checks of those that have moved. */
+  result?: VerificationResult | undefined
   q?: string | undefined
 }
 /** The column has this text in it, whatever stands in the text. */
@@ -179,7 +190,7 @@ export const contains = (column: SQL, text: string) =>
 export function pageOfMoves<Shown>(
   call: ReadContext,
   importId: string,
-  { state, hypervisorId, nodeId, failure, whereItRuns, q }: MoveFilter,
+  { state, hypervisorId, nodeId, failure, whereItRuns, result, q }: MoveFilter,
   show: (row: ImportMove) => Shown,
 ) {
   const m = importMoves
@@ -190,6 +201,7 @@ export function pageOfMoves<Shown>(
     ...(nodeId ? [sql`${m.nodeId} = ${nodeId}`] : []),
     ...(failure ? [sql`${m.failure} = ${failure}`] : []),
     ...(whereItRuns ? [sql`${m.whereItRuns} = ${whereItRuns}`] : []),
+    ...(result ? [sql`${m.state} = 'moved' AND ${sql.raw(resultOfChecks)} = ${result}`] : []),
     ...(q
       ? [
           sql`${m.serverId} IN (SELECT s.id FROM import_servers s WHERE s.import_id = ${importId} AND

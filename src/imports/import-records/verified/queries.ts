@@ -5,18 +5,18 @@ import { type Db, prepared, type Tx } from '../../../kernel/db/open.ts'
 import { columnList, decoding } from '../../../kernel/db/rows.ts'
 import { changeMove, contains, pageByServer } from '../moves/queries.ts'
 import { checkCodes, type ImportMove, importMoves, type MoveCheck, nextSteps } from '../moves/tables.ts'
+import {
+  hasOpenCheck,
+  resultOf,
+  resultOfChecks,
+  type VerificationResult,
+  verificationResults,
+} from '../results/queries.ts'
 
-export { checkCodes, type MoveCheck, nextSteps }
-
-/** `waiting`: it was not checked yet. `accepted`: a person has said that it is fine. */
-export const verificationResults = ['passed', 'accepted', 'open', 'waiting'] as const
-export type VerificationResult = (typeof verificationResults)[number]
+export { checkCodes, type MoveCheck, nextSteps, resultOf, type VerificationResult, verificationResults }
 
 const columns = columnList(getTableColumns(importMoves))
 const decode = decoding<ImportMove>(getTableColumns(importMoves))
-const hasOpen = `EXISTS (SELECT 1 FROM json_each(import_moves.checks) c WHERE c.value ->> 'result' = 'open')`
-const result = `CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN checks IS NULL THEN 'waiting'
-  WHEN ${hasOpen} THEN 'open' ELSE 'passed' END`
 /** Those that run here, and are not on their way back. */
 const hasMoved = "state = 'moved'"
 
@@ -29,11 +29,12 @@ const statements = prepared(({ $client }) => ({
      ORDER BY check_at LIMIT ?2`,
   ),
   counts: $client.prepare<{ result: VerificationResult; n: number }, [string]>(
-    `SELECT ${result} AS result, count(*) AS n FROM import_moves WHERE import_id = ? AND ${hasMoved} GROUP BY 1`,
+    `SELECT ${resultOfChecks} AS result, count(*) AS n FROM import_moves WHERE import_id = ? AND ${hasMoved}
+     GROUP BY 1`,
   ),
   askAll: $client.prepare<unknown, [number, string]>(
     `UPDATE import_moves SET check_at = ?1, check_asked_at = ?1, check_tries = 0
-     WHERE import_id = ?2 AND ${hasMoved} AND (checks IS NULL OR ${hasOpen})`,
+     WHERE import_id = ?2 AND ${hasMoved} AND (checks IS NULL OR ${hasOpenCheck})`,
   ),
 }))
 
@@ -60,12 +61,6 @@ export const askChecks = (tx: Tx, serverId: string, now: number) =>
 /** A person asks for those of all servers with an open check; answers how many. */
 export const askAllChecks = (tx: Tx, importId: string, now: number): number =>
   statements(tx).askAll.run(now, importId).changes
-/** The same as in SQL above. */
-export function resultOf({ checks, acceptedAt }: Pick<ImportMove, 'checks' | 'acceptedAt'>): VerificationResult {
-  if (acceptedAt !== null) return 'accepted'
-  if (checks === null) return 'waiting'
-  return checks.some((check) => check.result === 'open') ? 'open' : 'passed'
-}
 
 type Filter = { result?: VerificationResult | undefined; nodeId?: string | undefined; q?: string | undefined }
 /** A page of the servers that have moved, in the order of their ids. */
@@ -78,7 +73,7 @@ export function pageOfChecks<Shown>(
   const m = importMoves
   const fits = and(
     sql`${m.importId} = ${importId} AND ${m.state} = 'moved'`,
-    wanted && sql`${sql.raw(result)} = ${wanted}`,
+    wanted && sql`${sql.raw(resultOfChecks)} = ${wanted}`,
     nodeId ? sql`${m.nodeId} = ${nodeId}` : undefined,
     q
       ? sql`${m.serverId} IN (SELECT s.id FROM import_servers s WHERE s.import_id = ${importId} AND

@@ -56,6 +56,29 @@ async function walk(work: (page: Page) => Promise<void>) {
 }
 const pageOf = ({ serverId }: { serverId: string }) => `/admin/import-servers/${serverId}`
 
+seen(() => at('/messages'), 'import-messages')
+test('a person turns messages on, changes one and sends it to themselves, by the keyboard', async () => {
+  await walk(async (page) => {
+    await page.goto(at('/migrate'))
+    await page.getByRole('link', { name: 'read and change them' }).press('Enter')
+    await page.getByRole('button', { name: 'Tell owners' }).press('Enter')
+    await page.getByRole('button', { name: 'Tell nobody' }).waitFor()
+    const before = page.locator('#before')
+    await before.getByLabel('Goes out by itself').press('Space')
+    await before.getByLabel('Subject').fill('{servers} will move on Sunday')
+    await before.getByRole('button', { name: 'Save Before' }).press('Enter')
+    await page
+      .locator('#before-preview')
+      .getByText(/files\.halden\.example.* and 9 more will move on Sunday/)
+      .waitFor()
+    await page.getByRole('button', { name: 'Send a test to me Before' }).press('Enter')
+    await page.locator('.toast', { hasText: 'A test is on its way to' }).waitFor()
+  })
+  const { emailsOwners, before } = await p.admin('GET', `/admin/migrations/${p.id}/messages`)
+  expect([emailsOwners, before.isOn, before.told]).toEqual([true, true, 0])
+  expect(p.mailed().map(({ subject }) => subject)).toEqual([expect.stringMatching(/^Test: .* will move on Sunday$/)])
+})
+
 seen(() => at('/migrate'), 'import-migrate-before')
 
 test('a person starts it with limits of their own, by the keyboard', async () => {
@@ -114,6 +137,16 @@ test('imports-migrate.png is a picture of the page, and the document shows it', 
 seen(() => pageOf(failed), 'import-server-failed')
 seen(() => pageOf(moved), 'import-server-moved')
 
+test('of the steps of a failed server only the one that failed is drawn as bad', async () => {
+  await walk(async (page) => {
+    await page.goto(pageOf(failed))
+    const steps = page.locator('#steps li')
+    expect(await steps.locator('small').allTextContents()).toEqual(expect.arrayContaining(['undone']))
+    expect(await page.locator('#steps li.off').count()).toBe(1)
+    expect(await page.locator('#steps li.off small').textContent()).toMatch(/^failed/)
+  })
+})
+
 test('a failed server says where it runs and why, and is tried again by the keyboard', async () => {
   await walk(async (page) => {
     await page.goto(at('/migrate'))
@@ -134,3 +167,23 @@ test('a failed server says where it runs and why, and is tried again by the keyb
   })
   expect((await find('waiting')).hostname).toBe('wiki.radwandern.example')
 }, 60_000)
+
+test('a failed server is tried on another node from its page', async () => {
+  const { id } = p.addNode(p.location, 'fra-02', { sourceHosts: `${p.node.agent.home}/source-hosts.db` })
+  // Another one than that of the test above.
+  failed = await find('failed')
+  const { serverId } = failed
+  await walk(async (page) => {
+    await page.goto(pageOf(failed))
+    await page.getByRole('button', { name: /^Try again/ }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Node').selectOption({ label: 'fra-02' })
+    await dialog.getByRole('button', { name: 'Try again' }).press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+  })
+  expect(p.db.$client.query('SELECT wanted_node_id AS id FROM import_moves WHERE server_id = ?').get(serverId)).toEqual(
+    {
+      id,
+    },
+  )
+})
