@@ -231,6 +231,7 @@ elapsed() {
 fail() { problem=$1 remedy=${2-}; exit 1; }
 
 say_failure() {
+  rm -f "${partial[@]}"
   [ "$1" != 0 ] && [ -n "$current$problem" ] || return 0
   exec >&4 2>&4
   [ ! -t 2 ] || printf '\r\033[K'
@@ -238,7 +239,8 @@ say_failure() {
   if [ -n "$problem" ]; then printf '\n%s\n' "$problem"; else printf '\nThe last lines of %s:\n' "$log"; last_lines; fi
   printf '%s\n' "${remedy:-Everything is in $log. Put it right and run the same command again: what is done already is not done twice.}"
 }
-problem='' remedy=''
+# Files that are not whole: they go when the script ends, also when somebody ends it.
+problem='' remedy='' partial=()
 
 # Of the step that failed, fifteen at most.
 last_lines() { awk '/^-- / { n = 0 } { line[n++] = $0 } END { for (i = n > 16 ? n - 15 : 1; i < n; i++) print "  " line[i] }' "$log"; }
@@ -315,6 +317,8 @@ take_from_controller() {
   step "Program from $controller_url" fetch_program "$from"
 }
 
+program_mib=300
+
 # A node that has this script alone takes the program from its controller, whose orders it is going to carry out as root anyway.
 fetch_program() {
   local trust=() kind digest
@@ -324,16 +328,20 @@ fetch_program() {
   [ -z "$pin" ] || trust+=(--pinnedpubkey "${pin//,/;}")
   kind=$(uname -m); kind=${kind/x86_64/x64}
   mkdir -p $library
+  [ "$(df -Pm $library | awk 'NR == 2 { print $4 }')" -ge $program_mib ] ||
+    fail "$library has less than $program_mib MiB free, so the program does not fit." 'Nothing was changed. Free some space there and run the same command again.'
+  partial=("$1" "$1.head")
   # The token stands in no list of processes.
   curl -sS --noproxy '*' --fail-with-body --max-time 900 "${trust[@]}" -H @- -D "$1.head" -o "$1" "$controller_url/agent/v1/program/$kind" <<<"Authorization: Bearer $token" || {
+    [ $? != 23 ] || fail "The disk of $library is full." 'What had arrived was removed. Free some space there and run the same command again.'
     [ ! -e "$1" ] || problem=$(jq -er .error.message "$1" 2>/dev/null) || problem=''
-    rm -f "$1" "$1.head"
     fail "The controller gave no program: ${problem:-the connection broke.}" 'What is done already is not done twice: put that right and run this again, or run ./install.sh of a release, which has the program beside it, with the same flags.'
   }
   digest=$(sed -n 's/^[Rr]epr-[Dd]igest: *sha-256=:\([^:]*\):.*/\1/p' "$1.head")
   rm "$1.head"
-  [ "$(sha_of 256 "$1")" = "$digest" ] || { rm -f "$1"; fail 'The program did not arrive as the controller has it (SHA-256 differs).' 'Run the same command again.'; }
+  [ "$(sha_of 256 "$1")" = "$digest" ] || fail 'The program did not arrive as the controller has it (SHA-256 differs).' 'Run the same command again.'
   chmod 755 "$1"
+  partial=()
   note="$("$1" version), checksum verified"
 }
 

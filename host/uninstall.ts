@@ -1,15 +1,15 @@
 // `berth host uninstall`: services and program go; data and guests stay, unless the operator purges them.
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { removeSite } from './controller/caddy.ts'
 import type { Flags } from './flags.ts'
 import { type Machine, setting } from './machine/machine.ts'
 import { agentProgram, controllerEnv } from './machine/paths.ts'
 import { Failed } from './machine/report.ts'
-import { networkDown } from './node/bridge.ts'
 import { deleteGuests, guestsOf } from './node/guests.ts'
 import { identityOf } from './node/identity.ts'
-import { listedServices, services, tellService, type Way } from './services/command.ts'
-import { dropInFile, journalOf, removeSupervised } from './services/install-service.ts'
+import { type Purged, purgeAll, removeDropIn } from './purge.ts'
+import { tellService, type Way } from './services/command.ts'
+import { journalOf, removeSupervised } from './services/install-service.ts'
 import { dropIns } from './services/units.ts'
 
 /** In the order in which they stop. */
@@ -37,14 +37,14 @@ export async function uninstall(machine: Machine, { purge, force }: Pick<Flags, 
     return
   }
   if (guests.length) await report.step('Deleting guests', () => deleteGuests(machine))
-  let hasSites = false
+  let purged: Purged | undefined
   await report.step("Deleting data, settings and the guests' network", async () => {
-    hasSites = await purgeAll(machine, dataDir)
+    purged = await purgeAll(machine, dataDir)
   })
-  report.say('\nBerth is gone. Packages that were installed for it stay; apt removes them.')
+  report.say(`\nBerth is gone.${purged!.stays.map((line) => `\nWhat stays: ${line}.`).join('')}`)
   if (identity)
     report.say(`This machine was node ${identity.name} of ${identity.controller}: remove it there too, under Nodes.`)
-  if (hasSites)
+  if (purged!.hasSites)
     report.say(`Caddy ran under Berth's supervision: start it yourself for your own sites in ${paths.caddyMain}.`)
 }
 
@@ -74,47 +74,4 @@ async function removeProgram(machine: Machine) {
   removeSupervised(machine, 'berth', 'berth-agent', 'berth-http-proxy')
   if (existsSync(paths.caddySite)) await removeSite(machine)
   if (hasSystemd) exec.run('systemctl', ['daemon-reload'])
-}
-
-/** A directory that holds files of the operator's own stays. */
-function removeDropIn(machine: Machine, dropIn: { unit: string; name: string }) {
-  const file = dropInFile(machine, dropIn)
-  if (!existsSync(file)) return
-  rmSync(file)
-  const dir = file.slice(0, file.lastIndexOf('/'))
-  if (readdirSync(dir).length === 0) rmSync(dir, { recursive: true })
-}
-
-/** Answers whether Caddy served other sites under the supervisor, which is gone then. */
-async function purgeAll(machine: Machine, dataDir: string): Promise<boolean> {
-  const { exec, hasSystemd, paths } = machine
-  let hasSites = false
-  if (hasSystemd) {
-    exec.try('systemctl', ['disable', '--now', '--quiet', 'berth-network'])
-    rmSync(`${paths.units}/berth-network.service`, { force: true })
-    removeDropIn(machine, dropIns.libvirtGuests)
-    exec.run('systemctl', ['daemon-reload'])
-  } else {
-    hasSites = listedServices(paths).includes('caddy')
-    if (listedServices(paths).length && (await services(machine, ['stop'])) !== 0)
-      throw new Failed('Not all services stop.', 'Data and settings were not deleted. Stop them and run this again.')
-  }
-  networkDown(machine)
-  const tables = exec.ask('nft', ['list', 'tables']).out
-  for (const [, family, table] of tables.matchAll(/^table (\S+) (berth\S*)$/gm))
-    exec.run('nft', ['delete', 'table', family!, table!])
-  for (const directory of [dataDir, paths.agentState]) emptyDirectory(machine, directory)
-  for (const path of [
-    ...[paths.settings, paths.library, paths.run, paths.logs, '/run/berth-http-names', '/var/lib/berth-http-proxy'],
-    '/etc/cdi/berth-gpu.json',
-  ])
-    rmSync(path, { recursive: true, force: true })
-  exec.try('userdel', ['berth'])
-  return hasSites
-}
-
-/** Removes a directory. One that is a file system of its own is emptied, and nothing that is mounted below it. */
-function emptyDirectory({ exec }: Machine, directory: string) {
-  if (exec.ask('mountpoint', ['-q', directory]).code !== 0) rmSync(directory, { recursive: true, force: true })
-  else exec.run('find', [directory, '-xdev', '-mindepth', '1', '-delete'])
 }

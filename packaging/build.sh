@@ -71,7 +71,9 @@ get_bun() {
     fail "The Bun that npm brought is not the one this script expects (sha512 differs)." \
       'Check the npm registry that this machine uses.'
   }
+  partial=("$archive" "$bun")
   tar -xzf "$archive" -C "$here/.tools" --strip-components=2 --no-same-owner package/bin/bun
+  partial=()
   rm "$archive"
   note='integrity verified'
 }

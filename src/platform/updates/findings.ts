@@ -5,7 +5,7 @@ import { PROTOCOL } from '../../../agent/protocol/wire.ts'
 import { agentVersions } from '../../fleet/node-records/queries.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { bytes, count } from '../../kernel/words.ts'
+import { bytes, count, list } from '../../kernel/words.ts'
 import { upgradeNow } from './now.ts'
 import type { Finding } from './queries.ts'
 import type { Release } from './release-folder.ts'
@@ -72,16 +72,22 @@ function schema(call: ReadContext, manifest: Manifest): Finding {
   return good('The database is brought up to date', `From ${own} to ${manifest.schema}. A copy of before is kept.`)
 }
 
+/** Beside the files of an update this stays free. */
+const SPARE_BYTES = 64 << 20
+
 function space({ host, updates, config }: ReadContext, { programs }: Manifest): Finding {
   const program = programs.find(({ platform }) => platform === platformHere)?.sizeBytes ?? 0
-  const needs = 2 * host.databaseBytes() + program
-  const lacking = [...new Set([config.dataDir, updates.machine.storage])].flatMap((path) => {
+  const places = [
+    { path: updates.machine.storage, what: 'two programs', needs: 2 * program + SPARE_BYTES },
+    { path: config.dataDir, what: 'the database twice', needs: 2 * host.databaseBytes() + SPARE_BYTES },
+  ]
+  const words = places.map(({ path, what, needs }) => `${bytes(needs)} in ${path} for ${what}`)
+  const lacking = places.flatMap(({ path, needs }) => {
     const { bsize, bavail } = host.source.disk(path)
-    return bsize * bavail < needs ? [`${path} has ${bytes(bsize * bavail)} free`] : []
+    return bsize * bavail < needs ? [`${path} has ${bytes(bsize * bavail)} free.`] : []
   })
-  const words = `It needs ${bytes(needs)}: the program, and the database twice.`
-  if (lacking.length) return bad('There is not enough space', `${words} ${lacking.join(', ')}.`)
-  return good('There is enough space', words)
+  if (lacking.length) return bad('There is not enough space', `It needs ${list(words)}. ${lacking.join(' ')}`)
+  return good('There is enough space', `It needs ${list(words)}.`)
 }
 
 function machine({ updates }: ReadContext): Finding {

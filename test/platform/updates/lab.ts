@@ -11,9 +11,12 @@ export const NEXT = `${major}.${minor + 1}.0`
 export const LATER = `${major}.${minor + 2}.0`
 export const path = '/admin/updates'
 
+/** A disk with 4 GB free. */
+const roomy = { disk: () => ({ bsize: 4096, blocks: 2_000_000, bfree: 1_000_000, bavail: 1_000_000 }) }
+
 type Options = Parameters<typeof world>[0]
 export async function machine(options: Options = {}) {
-  const p = await world({ ...options, updates: { keys: [newKey().key, ours.key], ...options?.updates } })
+  const p = await world({ host: roomy, ...options, updates: { keys: [newKey().key, ours.key], ...options?.updates } })
   const root = `${p.dir}/machine`
   mkdirSync(`${root}/berth`, { recursive: true })
   writeFileSync(`${root}/berth-host`, '')
