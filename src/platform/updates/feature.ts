@@ -1,6 +1,7 @@
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { updateWentBack } from './attention.ts'
+import { auditEnded } from './audit.ts'
 import { checkUpdate } from './check.ts'
 import { downloadDue } from './download.ts'
 import { Updates } from './service.ts'
@@ -16,7 +17,7 @@ const errors = {
   },
   update_refused: {
     status: 409,
-    when: 'A check before the update failed; the message says which.',
+    when: 'A check before the update failed; the message says which. In the audit log: it was refused, or went back.',
     remedy: 'Read it, and check again.',
   },
   update_under_way: {
@@ -69,5 +70,6 @@ export const updatesFeature = feature({
   schedule: [
     { everyMs: second, words: 'handing over an update', work: handOver },
     { everyMs: 2 * second, words: 'downloading a release', work: downloadDue },
+    { everyMs: 10 * second, words: 'putting updates into the audit log', work: auditEnded },
   ],
 })

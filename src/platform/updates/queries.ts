@@ -9,6 +9,7 @@ const OFFER = 'updates.offer'
 const DOWNLOAD = 'updates.download'
 const CHECK = 'updates.check'
 const REQUEST = 'updates.request'
+const AUDITED = 'updates.audited'
 
 /** The address where releases are looked for; undefined: none. */
 export const sourceOf = (tx: Db) => getSetting(tx, SOURCE) as string | undefined
@@ -60,3 +61,7 @@ export type UpdateRequest = { version: string; file: string; by: string; at: num
 export const requestOf = (tx: Db) => getSetting(tx, REQUEST) as UpdateRequest | undefined
 export const keepRequest = (tx: Tx, request: UpdateRequest) => putSetting(tx, REQUEST, request)
 export const endRequest = (tx: Tx) => removeSetting(tx, REQUEST)
+
+/** The end of the last update that the audit log has, as an ISO text. */
+export const auditedUntil = (tx: Db) => getSetting(tx, AUDITED) as string | undefined
+export const keepAuditedUntil = (tx: Tx, endedAt: string) => putSetting(tx, AUDITED, endedAt)

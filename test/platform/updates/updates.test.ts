@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { audit } from '../../../src/kernel/audit/tables.ts'
 import { day } from '../../../src/kernel/db/clock.ts'
 import { VERSION } from '../../../src/kernel/version.ts'
+import { auditEnded } from '../../../src/platform/updates/audit.ts'
 import { handOver } from '../../../src/platform/updates/start.ts'
 import { LATER, type Machine, machine, NEXT, path, stranger, wentBack } from './lab.ts'
 
@@ -180,6 +181,26 @@ describe('the history', () => {
     expect((await p.shown()).history.map(({ to, result, reason }: any) => [to, result, reason])).toEqual([
       [NEXT, 'went_back', wentBack.reason.words],
       ['0.0.8', 'done', null],
+    ])
+  })
+  test('is in the audit log, each line once, with who asked and why it ended so', async () => {
+    using p = await machine()
+    const noting = () => auditEnded({ db: p.db, app: p.controller.app })
+    const lines = () =>
+      p.db
+        .select()
+        .from(audit)
+        .all()
+        .filter(({ operation }) => operation === 'updates.start')
+        .map(({ result, details }) => [result, JSON.stringify(details).includes(wentBack.reason.words)])
+    noting()
+    expect(lines()).toEqual([])
+    p.history({ endedAt: '2026-11-24T10:00:00.000Z' }, { ...wentBack, endedAt: '2026-11-25T10:00:00.000Z' })
+    noting()
+    noting()
+    expect(lines()).toEqual([
+      ['done', false],
+      ['update_refused', true],
     ])
   })
   test('brings an update that went back under Needs attention, until one succeeds or two weeks are over', async () => {

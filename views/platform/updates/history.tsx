@@ -9,7 +9,7 @@ type Ended = Updated['history'][number]
 /** Updates of the past, and below them why some went back. */
 export const History = ({ rows }: { rows: readonly Ended[] }) => (
   <Section id="history" title="History" flush>
-    <Table label="Updates of the controller" rows={rows} columns={columns} flow />
+    <Table label="Updates of the controller" rows={rows} columns={columns} />
     {rows.map((row) => row.reason !== null && <Why of={row} />)}
   </Section>
 )
@@ -23,23 +23,23 @@ const Why = ({ of: { to, from, startedAt, result, reason } }: { of: Ended }) => 
 )
 
 const columns: Column<Ended>[] = [
-  { title: 'Version', kind: 'name', cell: ({ to }) => <b>{to || '?'}</b> },
-  { title: 'When', cell: ({ startedAt }) => <Exact iso={startedAt} /> },
-  { title: 'By', kind: 'a', cell: ({ by }) => by },
+  { title: 'Version', kind: 'name', width: 11, cell: ({ to }) => <b>{to || '?'}</b> },
+  { title: 'When', width: 37, cell: ({ startedAt }) => <Exact iso={startedAt} /> },
+  { title: 'By', kind: 'a', width: 17, cell: ({ by }) => by },
   {
     title: 'Stopped for',
     kind: 'b',
     num: true,
-
+    width: 14,
     cell: ({ result, stoppedSeconds }) => (result === 'refused' ? '' : `${stoppedSeconds} s`),
   },
-  { title: 'Result', kind: 'state', cell: (row) => <Result of={row} /> },
+  { title: 'Result', kind: 'state', width: 21, cell: (row) => <Result of={row} /> },
 ]
 
 function Result({ of: { result } }: { of: Ended }) {
   const [tone, shape, words] = {
     done: ['ok', 'tick', 'Done'] as const,
-    went_back: ['bad', 'fail', 'Took itself back'] as const,
+    went_back: ['bad', 'fail', 'Went back'] as const,
     refused: ['bad', 'fail', 'Refused'] as const,
   }[result]
   return (
