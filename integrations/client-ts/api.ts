@@ -4162,6 +4162,36 @@ export type PoolOfNode = {
   freeDiskGb: number
 }
 
+export type PrimaryAddressChange = {
+  /** Null where nothing is installed, so that it is done at once, and where it was only checked. */
+  jobId: string | null
+  serverId: string
+  /** Each server, with the address that it gives up and the one that it gets. */
+  servers: ({
+    id: string
+    hostname: string
+    removed: string
+    added: string
+  })[]
+  /** What it means for those who use the servers, in sentences. */
+  effects: (string)[]
+}
+
+export type PrimaryAddressOption = {
+  version: 4 | 6
+  address: string
+  /** Of a change, in sentences. */
+  effects: (string)[]
+  /** Servers of the same owner whose node routes its address, and the other way round: 100 at most. */
+  swapWith: ({
+    id: string
+    hostname: string
+    address: string
+  })[]
+  /** Why there is none, in words. */
+  swapsWithNone: string | null
+}
+
 export type PrivateNetwork = {
   id: string
   name: string
@@ -9284,6 +9314,16 @@ export interface Operations {
     }
     result: PackageChange
   }
+  /** Give a server another primary address from the pools of its node; the one that it had rests */
+  'servers.change-primary-address': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** The version of the primary address. */
+      version: 4 | 6
+    }
+    result: PrimaryAddressChange
+  }
   /** Read the firewall counters of a server; its record has them once the node has answered */
   'servers.count-firewall': {
     path: { id: string }
@@ -9503,6 +9543,13 @@ export interface Operations {
     }
     result: BulkAction
   }
+  /** What a change of each primary address of a server means, and with which servers it can swap it */
+  'servers.primary-address-options': {
+    path: { id: string }
+    result: {
+      options: (PrimaryAddressOption)[]
+    }
+  }
   /** Switch the protection of a server on or off; while it is on, nobody reinstalls it, and its provider and billing terminate it with its undelete window only */
   'servers.protection': {
     path: { id: string }
@@ -9695,6 +9742,18 @@ export interface Operations {
       reason: OneLineOfVisibleText1To500
     }
     result: BulkAction
+  }
+  /** Swap the primary addresses of two servers of one owner */
+  'servers.swap-primary-addresses': {
+    path: { id: string }
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** The other server, whose node routes the address of this one as its own node routes that of the other. */
+      serverId: string
+      /** The version of the primary address. */
+      version: 4 | 6
+    }
+    result: PrimaryAddressChange
   }
   /** Terminate a server: it ends at once, and its disk is deleted when the undelete window ends */
   'servers.terminate': {
@@ -11089,6 +11148,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.change-owner': ['POST', '/servers/{id}/actions/change-owner', false],
   'servers.change-owner-many': ['POST', '/admin/servers/actions/change-owner', true],
   'servers.change-package': ['POST', '/servers/{id}/actions/change-package', true],
+  'servers.change-primary-address': ['POST', '/servers/{id}/actions/change-primary-address', true],
   'servers.count-firewall': ['POST', '/servers/{id}/firewall/actions/count', true],
   'servers.create': ['POST', '/admin/servers', true],
   'servers.detect-os': ['POST', '/servers/{id}/actions/detect-os', false],
@@ -11110,6 +11170,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.plan-many': ['GET', '/admin/servers/bulk-plan', false],
   'servers.power': ['POST', '/servers/{id}/actions/power', true],
   'servers.power-many': ['POST', '/admin/servers/actions/power', true],
+  'servers.primary-address-options': ['GET', '/servers/{id}/primary-address-options', false],
   'servers.protection': ['PUT', '/servers/{id}/protection', false],
   'servers.reinstall': ['POST', '/servers/{id}/actions/reinstall', true],
   'servers.reinstall-options': ['GET', '/servers/{id}/reinstall-options', false],
@@ -11130,6 +11191,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.startup-script': ['GET', '/servers/{id}/startup-script', false],
   'servers.suspend': ['POST', '/servers/{id}/actions/suspend', true],
   'servers.suspend-many': ['POST', '/admin/servers/actions/suspend', true],
+  'servers.swap-primary-addresses': ['POST', '/servers/{id}/actions/swap-primary-addresses', true],
   'servers.terminate': ['DELETE', '/servers/{id}', true],
   'servers.timeline': ['GET', '/servers/{id}/timeline', false],
   'servers.undelete': ['POST', '/servers/{id}/actions/undelete', true],

@@ -72,6 +72,8 @@ const neighbours: Record<string, readonly string[]> = {
   'pools.list': ['nod'],
   'pools.get': ['nod'],
   'pools.addresses': ['srv'],
+  // A report of abuse asks for a customer: which of its servers had the address, and by which job.
+  'pools.history': ['srv', 'fip', 'job'],
   // The specification opens the report of usage, with its servers and accounts, by customers:read.
   'usage.report': ['srv', 'gpu', 'usr'],
   'usage.accounts': ['usr'],

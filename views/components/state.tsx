@@ -86,6 +86,8 @@ export const works: Readonly<Record<string, string>> = {
   purge: 'Deleting its disk',
   undelete: 'Bringing back',
   addresses: 'Changing addresses',
+  primary_address: 'Changing addresses',
+  await_swap: 'Changing addresses',
   snapshot: 'Taking snapshot',
   restore_snapshot: 'Restoring snapshot',
   delete_snapshot: 'Deleting snapshot',

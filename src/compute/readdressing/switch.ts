@@ -32,6 +32,11 @@ export function wantSwitch(tx: Tx, { serverId, leave, now, endsAt }: Wanted) {
   })
 }
 
+/** Its system has the addresses that the database has. */
+export function switchDone(tx: Tx, serverId: string) {
+  if (switchOf(tx, serverId)) changeSwitch(tx, serverId, { state: 'done', error: null })
+}
+
 /** A person asks for it, also where it was given up: it is tried for another day. */
 export function switchAgain(tx: Tx, serverId: string, now: number) {
   if (switchOf(tx, serverId)?.state === 'given_up')
@@ -80,15 +85,20 @@ function begin(tx: Tx, serverId: string, now: number) {
   }
 }
 
-function networkOf(db: Db, serverId: string) {
+/**
+ * The command that gives the system of the server the addresses that the database has now, and takes those of `leave`
+ * and those that it was to give up before.
+ */
+export function readdressNow(db: Db, serverId: string, leave: readonly string[] = []) {
   const server = load(db, serverId)
   const { mac, addresses, gateways, resolvers } = cardOf(server, addressesOf(db, serverId))
   const inside = new Set(addresses.map((one) => one.split('/')[0]))
-  return {
+  const unheard = switchOf(db, serverId)
+  return nodeCommand(server.nodeId, 'guest.readdress', {
     ...{ workload: serverId, mac, addresses: [...addresses], gateways: [...gateways] },
     resolvers: resolvers.slice(0, MOST_RESOLVERS),
-    leave: (switchOf(db, serverId)?.leave ?? []).filter((one) => !inside.has(one)),
-  }
+    leave: [...new Set([...(unheard?.leave ?? []), ...leave])].filter((one) => !inside.has(one)),
+  })
 }
 
 const words = {
@@ -101,13 +111,13 @@ export const switching = saga<{ serverId: string; nodeId: string }>('switch_addr
 })
   .command('switch', 'Changing the addresses inside', {
     abandonable: true,
-    do: ({ input: { serverId, nodeId } }, { db }) => nodeCommand(nodeId, 'guest.readdress', networkOf(db, serverId)),
+    do: ({ input: { serverId } }, { db }) => readdressNow(db, serverId),
   })
   .record('note', 'Recording it', {
     do: (tx, { input: { serverId }, out, now, log }) => {
       const { guest } = out.switch
       if (guest === 'applied') {
-        if (switchOf(tx, serverId)) changeSwitch(tx, serverId, { state: 'done', error: null })
+        switchDone(tx, serverId)
         return log('The system inside has its addresses.')
       }
       log(words[guest], 'warning')

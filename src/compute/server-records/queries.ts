@@ -64,6 +64,17 @@ const ofOwner = prepared(({ $client }) =>
   ),
 )
 /** The packages of the servers that an account itself has, each with the number of servers. */
+const idsOf = prepared(({ $client }) =>
+  $client.prepare<{ id: string }, [string, number]>(
+    `SELECT w.id ${fromWorkloads} JOIN servers s ON s.id = w.id
+     WHERE w.owner_id = +? AND w.terminated_at IS NULL ORDER BY w.hostname LIMIT +?`,
+  ),
+)
+/** The ids of the servers of this owner that are there, by hostname. */
+export const serverIdsOf = (tx: Db, ownerId: string, most: number): string[] =>
+  idsOf(tx)
+    .all(ownerId, most)
+    .map(({ id }) => id)
 export const packagesOfOwner = (tx: Db, ownerId: string) => ofOwner(tx).all(ownerId)
 const withPackage = prepared(({ $client }) =>
   $client.prepare<{ id: string }, [string]>(

@@ -9,7 +9,7 @@ import { addressStates, pool, stateOf } from '../ip-pools/model.ts'
 import { addressById, poolById } from '../ip-pools/queries.ts'
 import { historyDays } from './keep.ts'
 import { holdingResponse, knownAddress, showHolding } from './model.ts'
-import { countLines, linesOf, ofAddress, ofPool } from './queries.ts'
+import { countLines, linesOf, ofAddress, ofPool, storedAs } from './queries.ts'
 
 /** They name customers beside servers. */
 const access = { staff: ['customers:read'] } as const
@@ -37,9 +37,11 @@ export const listAddressHistory = operation({
   run(call) {
     const address = call.params['address']!
     const { at } = call.query
-    const { spellings } = knownAddress(call.tx, address)
     const then = at === undefined ? undefined : momentFrom('at', at)
-    return listing(call, `history ${address} ${at ?? ''}`, ofAddress(spellings, then))
+    // First: a wrong cursor is refused whatever the address is.
+    const found = listing(call, `history ${address} ${at ?? ''}`, ofAddress(storedAs(address) ?? [], then))
+    if (!found.total) knownAddress(call.tx, address)
+    return found
   },
 })
 

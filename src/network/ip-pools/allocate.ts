@@ -80,6 +80,7 @@ const statements = prepared(({ $client }) => ({
     'UPDATE addresses SET workload_id = ?, is_primary = ?, reserved_for = NULL WHERE id = ? AND reserved_for = ? AND ' +
       'workload_id IS NULL',
   ),
+  hand: $client.prepare('UPDATE addresses SET workload_id = ?, is_primary = 1 WHERE id = ? AND holder_id IS NULL'),
   freeParked: $client.prepare(
     'UPDATE addresses SET reserved_for = NULL WHERE id = ? AND reserved_for = ? AND workload_id IS NULL',
   ),
@@ -380,6 +381,19 @@ export function swapAddresses(
   }
   return true
 }
+/**
+ * Two workloads give each other an address of their own, which becomes the primary one. No row is nobody's in between,
+ * so that names in reverse DNS stay. False: one of them does not have its address any more, and nothing is changed.
+ */
+export function exchangeAddresses(tx: Tx, [a, b]: readonly [Exchanged, Exchanged]): boolean {
+  const hasIt = ({ workloadId, addressId }: Exchanged) =>
+    addressesOf(tx, workloadId).some((held) => held.id === addressId && isOwn(held))
+  if (!hasIt(a) || !hasIt(b)) return false
+  statements(tx).hand.run(b.workloadId, a.addressId)
+  statements(tx).hand.run(a.workloadId, b.addressId)
+  return true
+}
+type Exchanged = { workloadId: string; addressId: string }
 /** Those that are kept for the one reason are kept for the other. */
 export function keepFor(tx: Tx, ids: readonly string[], { from, to }: { from: string; to: string }) {
   for (const id of ids) statements(tx).keepFor.run(to, id, from)

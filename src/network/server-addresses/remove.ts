@@ -26,7 +26,7 @@ export const removeServerAddress = operation({
       throw new ApiError(
         'address_stays',
         kind === 'primary'
-          ? `${held.address} is the primary address of ${target.hostname}, which it keeps until it is terminated.`
+          ? `${held.address} is the primary address of ${target.hostname}, which it keeps. Staff can change it.`
           : `${held.address} is a floating address. Unassign it instead.`,
       )
     addressActions.mustAllowFor(tx, actor, target, 'addresses')

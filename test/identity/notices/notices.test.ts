@@ -158,6 +158,17 @@ const ways: Record<string, Way> = {
     besides += 64
     return [`${hostname} is in Beside ${hostname} and has new addresses`, `/servers/${id}`]
   },
+  async server_address_changed() {
+    // One that a notice before this was about: the pool is small.
+    const { id, hostname } = p.db.$client
+      .query<{ id: string; hostname: string }, [string]>(
+        "SELECT id, hostname FROM workloads WHERE owner_id = ? AND lifecycle = 'active' ORDER BY id DESC LIMIT 1",
+      )
+      .get(cal.id)!
+    await p.admin('POST', `/servers/${id}/actions/change-primary-address`, { version: 4 })
+    await p.settle()
+    return [`${hostname} has another address`, `/servers/${id}`]
+  },
   async server_imported() {
     // One that a notice before this was about.
     const { id, hostname } = p.db.$client

@@ -11,12 +11,13 @@ import type { NetworkData } from '../../compute/servers/network/reads.ts'
 import { NameActions, Names, type ReverseName } from '../../compute/servers/network/reverse-dns.tsx'
 import { away } from '../../compute/servers/power-buttons.tsx'
 import { disabledReason, type Server } from '../../compute/servers/words.ts'
+import { ChangePrimary, type PrimaryOption, SwapPrimary } from './primary.tsx'
 
 type Address = NetworkData['addresses']['data'][number]
 
-export const Addresses = ({ server: s, addresses, reverse }: NetworkData) => (
+export const Addresses = ({ server: s, addresses, reverse, primary }: NetworkData) => (
   <Section id="ips" title="Addresses" actions={<Add server={s} />} words={wordsOf(addresses.data)} flush>
-    <AddressTable server={s} rows={addresses.data} reverse={reverse} />
+    <AddressTable server={s} rows={addresses.data} reverse={reverse} primary={primary} />
   </Section>
 )
 
@@ -31,8 +32,8 @@ function wordsOf(addresses: readonly Address[]) {
 
 const kinds = { primary: 'Primary', extra: 'Extra', floating: 'Floating' } as const
 
-type TableProps = { server: Server; rows: readonly Address[]; reverse: NetworkData['reverse'] }
-function AddressTable({ server: s, rows, reverse }: TableProps) {
+type TableProps = { server: Server; rows: readonly Address[] } & Pick<NetworkData, 'reverse' | 'primary'>
+function AddressTable({ server: s, rows, reverse, primary }: TableProps) {
   const { may } = useAt()
   const mayName = reverse.configured && s.status !== 'terminated' && may(setReverseName)
   const columns: (Column<Address> | false)[] = [
@@ -54,8 +55,13 @@ function AddressTable({ server: s, rows, reverse }: TableProps) {
       title: 'Actions',
       kind: 'more',
       cell: (a) =>
-        (mayName || (a.kind === 'extra' && may(removeServerAddress))) && (
-          <RowMenu server={s} address={a} names={mayName ? namesIn(a, reverse.names) : undefined} />
+        (mayName || (a.kind !== 'floating' && may(removeServerAddress))) && (
+          <RowMenu
+            server={s}
+            address={a}
+            names={mayName ? namesIn(a, reverse.names) : undefined}
+            option={a.kind === 'primary' ? primary?.options.find(({ version }) => version === a.version) : undefined}
+          />
         ),
     },
   ]
@@ -100,8 +106,13 @@ const Add = ({ server: s }: { server: Server }) => (
   />
 )
 
-type MenuProps = { server: Server; address: Address; names: readonly ReverseName[] | undefined }
-const RowMenu = ({ server: s, address: a, names }: MenuProps) => (
+type MenuProps = {
+  server: Server
+  address: Address
+  names: readonly ReverseName[] | undefined
+  option: PrimaryOption | undefined
+}
+const RowMenu = ({ server: s, address: a, names, option }: MenuProps) => (
   <Menu label={`Actions for ${a.address}`} small>
     {names && (
       <NameActions
@@ -110,6 +121,12 @@ const RowMenu = ({ server: s, address: a, names }: MenuProps) => (
         name={names.find((n) => n.address === guestAddress(a))}
         isPrefix={a.version === 6 && a.prefixLength < 128}
       />
+    )}
+    {option && (
+      <>
+        <ChangePrimary server={s} option={option} />
+        <SwapPrimary server={s} option={option} />
+      </>
     )}
     {a.kind === 'extra' && <Remove server={s} address={a} />}
   </Menu>

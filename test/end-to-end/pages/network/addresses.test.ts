@@ -1,7 +1,8 @@
 // The pages of addresses in Chromium: a pool with addresses in use, reserved and at rest, and the history of one.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { launch, open } from '../../../support/browser.ts'
+import { launch, look, open, openMenu } from '../../../support/browser.ts'
+import { eventually } from '../../../support/waiting/eventually.ts'
 import { pagesFor } from '../../../support/world/pages.ts'
 import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
 import { type World, world } from '../../../support/world/panel.ts'
@@ -55,6 +56,38 @@ for (const screen of shownScreens) {
     await mustLookRight({ p, browser, who: reader() }, screen, { name: 'pool-at-rest', path })
   })
 }
+
+test('staff see what a change and a swap of a primary address mean, and do both', async () => {
+  const shop = p.db.$client
+    .query<{ id: string }, []>("SELECT id FROM workloads WHERE hostname = 'shop.atelier-nord.example'")
+    .get()!.id
+  await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'mail.atelier-nord.example' })
+  await p.settle()
+  const pages = pagesFor(p, reader())
+  const { page, context, complaints } = await open(browser, shownScreens[0], pages.url.origin)
+  const primary = () =>
+    p.admin('GET', `/servers/${shop}/ips`).then(({ data }) => data.find(({ kind }: any) => kind === 'primary').address)
+  const act = async (label: string, submit: string, name: string) => {
+    const before = await primary()
+    await page.goto(`/admin/servers/${shop}/network`)
+    await openMenu(page, `Actions for ${before}`)
+    await page.getByRole('button', { name: label }).click()
+    await page.getByRole('button', { name: submit }).waitFor()
+    const found = await look(page, name)
+    await page.getByRole('button', { name: submit }).click()
+    await eventually(async () => (await primary()) !== before)
+    await p.settle()
+    return found
+  }
+  try {
+    expect(await act('Change 203.0.113.10', 'Change address', 'change-primary')).toEqual([])
+    expect(await act(`Swap ${await primary()}`, 'Swap addresses', 'swap-primary')).toEqual([])
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await pages.stop(true)
+  }
+})
 
 test('who had an address on a day is three steps away from any page: search, open, ask', async () => {
   const pages = pagesFor(p, reader())
