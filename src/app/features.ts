@@ -127,6 +127,9 @@ import { auditVerifyPage } from '../../views/platform/audit/verification.tsx'
 import { controllerPage } from '../../views/platform/host/controller.tsx'
 import { jobsPages } from '../../views/platform/jobs/list.tsx'
 import { jobPages } from '../../views/platform/jobs/show.tsx'
+import { messagesPage, newMessagePage } from '../../views/platform/messages/list.tsx'
+import { messagePage } from '../../views/platform/messages/show.tsx'
+import { unsubscribePage } from '../../views/platform/messages/unsubscribe.tsx'
 import { nodeMetricsPage } from '../../views/platform/metrics/node.tsx'
 import { nodeCardMetricsPage } from '../../views/platform/metrics/node-cards.tsx'
 import { metricsPages } from '../../views/platform/metrics/page.tsx'
@@ -246,6 +249,7 @@ import { auditFeature } from '../platform/audit/feature.ts'
 import { controllerBackupsFeature } from '../platform/controller-backups/feature.ts'
 import { hostFeature } from '../platform/host/feature.ts'
 import { jobsFeature } from '../platform/jobs/feature.ts'
+import { messagesFeature } from '../platform/messages/feature.ts'
 import { metricsFeature } from '../platform/metrics/feature.ts'
 import { monitoringFeature } from '../platform/monitoring/feature.ts'
 import { overviewFeature } from '../platform/overview/feature.ts'
@@ -383,6 +387,7 @@ export const features: readonly Feature[] = [
   { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
   { ...auditFeature, pages: [auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },
+  { ...messagesFeature, pages: [messagesPage, newMessagePage, messagePage, unsubscribePage] },
   { ...announcementsFeature, pages: [announcementsPage] },
   { ...settingsFeature, pages: [settingsPage, resellerBrandingPage] },
   weakeningFeature,

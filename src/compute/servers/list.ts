@@ -9,6 +9,7 @@ import { paginateJson } from '../../kernel/api/list.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import type { Where } from '../../kernel/db/rows.ts'
+import { hasAddressOf } from '../../network/ip-pools/allocate.ts'
 import { visibleServer } from '../server-records/model.ts'
 import { serverReference } from '../server-records/queries.ts'
 import { listing, sortsOf, spreadsheetsOf } from '../workloads/list.ts'
@@ -58,8 +59,11 @@ export const {
       label: text('Only servers with this label, of its owner or, for staff, of staff.', 40),
       externalId: text("Only servers of the customer with exactly this identifier of the billing system's own."),
     },
-    ofStaff: { recoverable: oneOf(['true'], 'Only terminated servers that can still be brought back.') },
-    fit({ tx, actor, query: { recoverable, externalId, label, resellerId } }) {
+    ofStaff: {
+      ipPoolId: idOf('pool', 'Only servers with an address of this pool.'),
+      recoverable: oneOf(['true'], 'Only terminated servers that can still be brought back.'),
+    },
+    fit({ tx, actor, query: { recoverable, externalId, label, resellerId, ipPoolId } }) {
       const filters: Where[] = []
       if (recoverable) filters.push({ where: isRecoverable, values: [] })
       if (externalId) {
@@ -68,6 +72,7 @@ export const {
         // A shared server does not show it: it finds it for those only who could read it.
         filters.push(own(actor), { where: 'w.owner_id = +?', values: [id] })
       }
+      if (ipPoolId) filters.push(hasAddressOf(ipPoolId))
       if (label) filters.push(labelFits(label, actor.kind === 'staff' ? ['owner', 'staff'] : ['owner']))
       return filters
     },

@@ -4,6 +4,7 @@ import type { AccountKind } from '../../kernel/api/access.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
+import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import type { Declared } from '../../kernel/register.ts'
 import { insertNotice, isWithoutMail } from './queries.ts'
 
@@ -32,11 +33,19 @@ export type Notice = { subject: string; paragraphs: string[]; button: { words: s
 export type Holder = { id: string; email: string; name: string }
 
 /**
- * Writes a notice for the account, in the caller's transaction.
+ * Writes a notice for the account, in the caller's transaction. Answers the id of the mail's delivery; null where there
+ * is none. `more`: for the mail alone.
  *
  * `notify(tx, app, owner, 'server_ready', { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/…' } })`
  */
-export function notify(tx: Tx, app: MailContext, to: Holder, kind: NoticeKind, notice: Notice) {
+export function notify(
+  tx: Tx,
+  app: MailContext,
+  to: Holder,
+  kind: NoticeKind,
+  notice: Notice,
+  more: Pick<MailContent, 'unsubscribe'> = {},
+): string | null {
   const { subject, paragraphs, button } = notice
   insertNotice(tx, {
     id: newId('ntc'),
@@ -48,5 +57,5 @@ export function notify(tx: Tx, app: MailContext, to: Holder, kind: NoticeKind, n
     createdAt: app.clock(),
     readAt: null,
   })
-  if (!isWithoutMail(tx, to.id, kind)) mailTo(tx, app, to, { subject, paragraphs, button })
+  return isWithoutMail(tx, to.id, kind) ? null : mailTo(tx, app, to, { subject, paragraphs, button, ...more })
 }

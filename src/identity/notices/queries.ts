@@ -61,3 +61,7 @@ export function setWithoutMail(tx: Tx, accountId: string, kinds: readonly string
       .values(kinds.map((kind) => ({ accountId, kind })))
       .run()
 }
+
+/** No more mails of this kind, as if the person had turned them off. */
+export const turnOffMail = (tx: Tx, accountId: string, kind: string): void =>
+  void tx.insert(noticesWithoutMail).values({ accountId, kind }).onConflictDoNothing().run()

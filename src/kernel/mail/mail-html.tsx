@@ -2,7 +2,7 @@
 // they do not load them.
 import type { ComponentChildren } from 'preact'
 import { rendered } from '../web/html.ts'
-import { greetingOf, type MailInput } from './mail-content.ts'
+import { greetingOf, type MailInput, UNSUBSCRIBE } from './mail-content.ts'
 
 /** The accent colour of the style sheet, in a form that mail programs understand. */
 const ACCENT = '#2256bb'
@@ -19,7 +19,7 @@ export const mailAsHtml = (input: MailInput): string => `<!doctype html>${render
 
 function Mail(input: MailInput) {
   const { mailContent, brand, publicUrl } = input
-  const { subject, paragraphs, button, closing } = mailContent
+  const { subject, paragraphs, button, closing, unsubscribe } = mailContent
   const accent = brand.accent ?? ACCENT
   return (
     <html lang="en">
@@ -49,6 +49,14 @@ function Mail(input: MailInput) {
                 <a href={publicUrl} style="color:#535b6b">
                   {brand.name}
                 </a>
+                {unsubscribe && (
+                  <>
+                    {' · '}
+                    <a href={publicUrl + unsubscribe} style="color:#535b6b">
+                      {UNSUBSCRIBE}
+                    </a>
+                  </>
+                )}
               </p>
             </td>
           </tr>

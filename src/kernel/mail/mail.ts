@@ -28,10 +28,12 @@ export const mailDelivery: DeliveryKind<Queued> = {
   async deliver({ db, secrets, config }, { id, recipient, subject, payload: { over, ...mail } }, signal) {
     const server = over ?? mailServer(db, secrets)
     if (!server) throw new Error('there is no mail server')
+    const { unsubscribe } = mail.mailContent
     const message = messageFor(server, id, {
       to: recipient,
       subject,
       ...rendered({ ...mail, publicUrl: config.publicUrl }),
+      ...(unsubscribe && { unsubscribe: config.publicUrl + unsubscribe }),
     })
     await sendThrough(server, config.localServices, message, signal).catch((error) => {
       const about = { server: `${server.host}:${server.port}`, said: rawReason(error) }
@@ -47,6 +49,8 @@ export type MailContext = Pick<AppContext, 'secrets' | 'clock' | 'brandFor'>
  * Writes to a person, in the caller's transaction and as the brand that this person sees. The
  * address has passed `mailAddress`. `over`: the mail server to use in place of the one in the settings.
  *
+ * Answers the id of the delivery.
+ *
  * `mailTo(tx, call, owner, { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/servers/…' } })`
  */
 export function mailTo(
@@ -55,9 +59,9 @@ export function mailTo(
   to: Recipient,
   mailContent: MailContent,
   { over }: { over?: MailServer } = {},
-) {
+): string {
   const brand = brandFor(tx, to.id ?? '')
-  queueDelivery(
+  return queueDelivery(
     tx,
     mailDelivery,
     { secrets, now: clock() },

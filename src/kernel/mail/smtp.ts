@@ -8,7 +8,8 @@ import type { MailServer } from './mail-server.ts'
 
 /** A mail without its recipient. */
 export type Rendered = { from: Brand['sender']; text: string; html: string }
-export type Mail = Rendered & { to: string; subject: string }
+/** `unsubscribe`: the address of the page that ends such mails, for mail programs that offer it. */
+export type Mail = Rendered & { to: string; subject: string; unsubscribe?: string }
 
 /** Loads the SMTP library with the first mail. `address`: that of the host, which has passed the policy. */
 async function transportTo({ host, port, tls, plain, user, password }: MailServer, address: string) {
@@ -57,7 +58,7 @@ export async function sendThrough(
  * returns there.
  * @param id the delivery's id: it becomes the Message-ID, which is the same in every attempt
  */
-export const messageFor = (server: MailServer, id: string, { to, subject, from, text, html }: Mail) => ({
+export const messageFor = (server: MailServer, id: string, { to, subject, from, text, html, unsubscribe }: Mail) => ({
   from: { name: oneLine(from.name), address: from.address ?? server.from },
   to: { name: '', address: to },
   envelope: { from: server.from, to: [to] },
@@ -65,7 +66,7 @@ export const messageFor = (server: MailServer, id: string, { to, subject, from, 
   text,
   html,
   messageId: `<${id}@${server.from.split('@')[1] ?? 'berth.invalid'}>`,
-  headers: { 'Auto-Submitted': 'auto-generated' },
+  headers: { 'Auto-Submitted': 'auto-generated', ...(unsubscribe && { 'List-Unsubscribe': `<${unsubscribe}>` }) },
 })
 
 /** Sends past the queue, for the settings page. Answers a fixed sentence; the journal has the server's own words. */

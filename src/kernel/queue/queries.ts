@@ -317,3 +317,11 @@ export const queueState = (db: Db, kind: string): { waiting: number; oldest: num
   oldest: figures(db).oldest.get(kind)?.at ?? null,
   dropped: figures(db).dropped.get(kind)!.n,
 })
+
+const byId = prepared(({ $client }) =>
+  $client.prepare<{ state: 'waiting' | 'delivered' | 'failed'; error: string | null }, [string]>(
+    'SELECT state, error FROM deliveries WHERE id = ?',
+  ),
+)
+/** How a delivery went; undefined where it is not kept any more. */
+export const deliveryById = (db: Db, id: string) => byId(db).get(id) ?? undefined

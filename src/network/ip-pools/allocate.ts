@@ -4,7 +4,7 @@ import { asc, desc, eq, inArray } from 'drizzle-orm'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { inserting, unpeeked } from '../../kernel/db/rows.ts'
+import { inserting, unpeeked, type Where } from '../../kernel/db/rows.ts'
 import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
 import { earlyFrom, passEarly, prefixIn, type Range, startOf, takenPlaces } from './prefixes.ts'
 import { restingWords } from './quarantine/rest.ts'
@@ -431,3 +431,9 @@ export const addressesOf = (tx: Db, workloadId: string): HeldAddress[] =>
   ofWorkload(tx)
     .all({ workloadId })
     .map((row) => ({ ...row.addresses, pool: row.pools }))
+
+/** Over `workloads w`: those with an address of this pool. */
+export const hasAddressOf = (poolId: string): Where => ({
+  where: 'w.id IN (SELECT workload_id FROM addresses WHERE pool_id = ? AND workload_id IS NOT NULL)',
+  values: [poolId],
+})

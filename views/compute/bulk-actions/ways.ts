@@ -24,6 +24,8 @@ export type Many = {
   many: string
   title: string
   nav: string
+  /** Messages go to the owners of such ones. */
+  writes?: true
   plan: typeof planServers
   ways: Readonly<Record<string, Way>>
 }
@@ -52,7 +54,7 @@ const asksTheGuest = {
 
 export const manyServers: Many = {
   ...{ path: '/admin/servers/many', list: '/admin/servers', nav: 'servers', plan: planServers },
-  ...{ one: 'server', many: 'servers', title: 'Servers' },
+  ...{ one: 'server', many: 'servers', title: 'Servers', writes: true },
   ways: {
     start: { label: 'Start', icon: 'play', ...power('servers', 'start') },
     shutdown: { label: 'Shut down', icon: 'power', ...power('servers', 'shutdown'), ...asksTheGuest },

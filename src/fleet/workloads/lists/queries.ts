@@ -39,3 +39,13 @@ export const countListed = (tx: Db, filter: ListFilter): number =>
   filter.isEverything
     ? listedWorkloads(tx, filter.kind)
     : tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fromListed(filter)}`).get(...filter.values)!.n
+
+export type OwnedWorkload = { id: string; ownerId: string; hostname: string; nodeId: string; locationId: string }
+/** Whose they are and where, of these ids, by their hostnames. */
+export const ownedWorkloads = (tx: Db, ids: readonly string[]): OwnedWorkload[] =>
+  tx.$client
+    .query<OwnedWorkload, [string]>(
+      `SELECT id, owner_id AS ownerId, hostname, node_id AS nodeId, location_id AS locationId FROM workloads
+       WHERE id IN (SELECT value FROM json_each(?)) ORDER BY hostname`,
+    )
+    .all(JSON.stringify(ids))

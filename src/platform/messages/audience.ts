@@ -1,0 +1,74 @@
+// Who gets a message: the owners of the servers that its audience names, each once.
+import { listedServerIds } from '../../compute/servers/list.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
+import { nodeById } from '../../fleet/node-records/queries.ts'
+import { type OwnedWorkload, ownedWorkloads } from '../../fleet/workloads/lists/queries.ts'
+import { accountById } from '../../identity/account-records/queries.ts'
+import { isWithoutMail } from '../../identity/notices/queries.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
+import type { Db } from '../../kernel/db/open.ts'
+import type { Filled, Message } from './tables.ts'
+import { named } from './words.ts'
+
+/** Servers of one message. */
+const MOST_SERVERS = 100_000
+
+export const NEWS = 'provider_news'
+export type Recipient = {
+  accountId: string
+  name: string
+  email: string
+  kind: 'reseller' | 'customer'
+  servers: number
+  filled: Filled
+  /** Why it does not get the message; null: it does. */
+  leftOut: string | null
+}
+
+/** `call` is that of who sends it, or of System when its time has come. */
+export function recipientsOf(call: ReadContext, message: Message): Recipient[] {
+  const { serverIds, ...filters } = message.audience
+  const query = Object.fromEntries(
+    Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value] as const] : [])),
+  )
+  const found = serverIds?.length ? serverIds : listedServerIds({ ...call, query }, MOST_SERVERS)
+  const byAccount = Map.groupBy(ownedWorkloads(call.tx, found), ({ ownerId }) => readerFor(call.tx, message, ownerId))
+  return [...byAccount].flatMap(([accountId, servers]) => recipient(call, message, { accountId, servers }))
+}
+
+/** A reseller stands for its customers, whose names its customers see, unless they are written to themselves. */
+function readerFor(tx: Db, { toCustomersOfResellers }: Message, ownerId: string): string {
+  const owner = accountById(tx, ownerId)
+  return (!toCustomersOfResellers && owner?.resellerId) || ownerId
+}
+
+type Owned = { accountId: string; servers: readonly OwnedWorkload[] }
+function recipient(call: ReadContext, { isService }: Message, { accountId, servers }: Owned): Recipient[] {
+  const { tx, clock } = call
+  const account = accountById(tx, accountId)
+  if (!account || account.kind === 'staff') return []
+  const unique = (names: readonly string[]) => named([...new Set(names)].toSorted())
+  return [
+    {
+      ...{ accountId, name: account.name, email: account.email, kind: account.kind, servers: servers.length },
+      filled: {
+        customer: account.name,
+        servers: named(servers.map(({ hostname }) => hostname)),
+        location: unique(servers.map(({ locationId }) => locationById(tx, locationId)?.name ?? '')),
+        node: unique(servers.map(({ nodeId }) => nodeById(tx, nodeId)?.name ?? '')),
+        date: new Date(clock()).toISOString().slice(0, 10),
+      },
+      leftOut: leftOutReason(tx, account, isService),
+    },
+  ]
+}
+
+/** Also asked again when its turn comes. */
+export function leftOutReason(
+  tx: Db,
+  { id, emailPending }: { id: string; emailPending: boolean },
+  isService: boolean,
+): string | null {
+  if (emailPending) return 'It has no e-mail address of its own yet.'
+  return !isService && isWithoutMail(tx, id, NEWS) ? 'It wants no news.' : null
+}
