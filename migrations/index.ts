@@ -98,6 +98,7 @@ import addressQuarantine from './0166_address_quarantine.sql' with { type: 'text
 import importClaims from './0170_import_claims.sql' with { type: 'text' }
 import bulkActions from './0171_bulk_actions.sql' with { type: 'text' }
 import messages from './0172_messages.sql' with { type: 'text' }
+import trafficByHour from './0173_traffic_by_hour.sql' with { type: 'text' }
 import sharedStorage from './0175_shared_storage.sql' with { type: 'text' }
 import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { type: 'text' }
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
@@ -209,6 +210,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0170_import_claims', sql: importClaims },
   { name: '0171_bulk_actions', sql: bulkActions },
   { name: '0172_messages', sql: messages },
+  { name: '0173_traffic_by_hour', sql: trafficByHour },
   { name: '0175_shared_storage', sql: sharedStorage },
   { name: '0180_addresses_of_gone_nodes', sql: addressesOfGoneNodes },
   { name: '0181_drain_plans', sql: drainPlans },

@@ -21,6 +21,7 @@ export const addresses = [
   '/admin/servers/many',
   '/admin/gpu-instances/many',
   '/admin/bulk-actions',
+  '/admin/traffic',
   '/admin/messages',
   '/admin/messages/new',
   '/admin/messages/{id}',

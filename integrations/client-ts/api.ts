@@ -3434,6 +3434,104 @@ export type MembershipPage = {
   total: number
 }
 
+export type Message = {
+  id: string
+  state: "draft" | "scheduled" | "sending" | "sent" | "cancelled"
+  /** The servers whose owners get it: those that fit all of it. */
+  audience: {
+    node?: {
+      id: string
+      name: string
+    }
+    location?: LocationReference
+    package?: {
+      id: string
+      name: string
+    }
+    ipPool?: {
+      id: string
+      name: string
+    }
+    label?: string
+    reseller?: {
+      id: string
+      name: string
+    }
+    serverIds?: (string)[]
+  }
+  /** Customers of resellers get it themselves, from the sender of their reseller. False: their resellers get it once. */
+  toCustomersOfResellers: boolean
+  subject: string
+  text: string
+  /** About their servers: it has no link to unsubscribe. False: news. */
+  isService: boolean
+  /** Also as a notice in the panel. */
+  alsoNotice: boolean
+  sendAt: string | null
+  /** When a test of this text was sent last. */
+  testedAt: string | null
+  /** Names in braces that nothing fills: it cannot be sent with them. */
+  unknownNames: (string)[]
+  /** Of a draft, as the servers are now. */
+  counts: {
+    /** Those who get it, or have got it. */
+    recipients: number
+    /** Theirs that it is about; 0 once it is sent. */
+    servers: number
+    resellers: number
+    waiting: number
+    sent: number
+    leftOut: number
+  }
+  jobId: string | null
+  writtenBy: {
+    id: string
+    name: string
+  }
+  createdAt: string
+  changedAt: string
+  finishedAt: string | null
+}
+
+export type MessagePage = {
+  data: (Message)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
+export type MessagePreview = {
+  number: number
+  of: number
+  from: string
+  to: string
+  subject: string
+  greeting: string
+  paragraphs: (string)[]
+  signature: string
+}
+
+export type MessageRecipient = {
+  id: string
+  name: string
+  email: string
+  /** Those that it is about. */
+  servers: string
+  /** sent: it waits for the mail server. delivered: the mail server took it. failed: it was tried for hours. */
+  state: "waiting" | "sent" | "left_out" | "cancelled" | "delivered" | "failed"
+  reason: string | null
+  at: string | null
+}
+
+export type MessageRecipientPage = {
+  data: (MessageRecipient)[]
+  /** Null on the last page. */
+  nextCursor: string | null
+  /** Of all pages together. */
+  total: number
+}
+
 /** One value per step; null where nothing was measured. */
 export type MetricValues = {
   /** Processor time in percent of all its vCPUs or threads. */
@@ -3853,6 +3951,8 @@ export type OneLineOfText0To60 = string
 export type OneLineOfText0To64 = string
 
 export type OneLineOfVisibleText0To100 = string
+
+export type OneLineOfVisibleText0To150 = string
 
 export type OneLineOfVisibleText0To200 = string
 
@@ -5285,6 +5385,45 @@ export type TokenPage = {
   total: number
 }
 
+export type TrafficUsers = {
+  per: "hour" | "day" | "month"
+  from: string
+  to: string
+  node: {
+    id: string
+    name: string
+  } | null
+  rxBytes: number
+  txBytes: number
+  /** So many had traffic in that time. */
+  workloads: number
+  /** Both directions together, the heaviest first. */
+  heaviest: ({
+    id: string
+    kind: string
+    name: string
+    owner: {
+      id: string
+      name: string
+    }
+    /** Where it is now. */
+    node: {
+      id: string
+      name: string
+    } | null
+    rxBytes: number
+    txBytes: number
+    /** Of all traffic in that time. */
+    percent: number
+  })[]
+  /** Of an hour the 24 hours up to it; of a day the 30 days up to it; of a month its days. */
+  series: ({
+    from: string
+    rxBytes: number
+    txBytes: number
+  })[]
+}
+
 export type Transfer = {
   id: string
   server: {
@@ -6009,17 +6148,17 @@ export interface Operations {
   }
   /** The audit log as a spreadsheet, newest first */
   'audit.export-csv': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "message_not_found" | "message_state" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
     result: Response
   }
   /** The audit log as a file of JSON lines, newest first */
   'audit.export-jsonl': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "message_not_found" | "message_state" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string }
     result: Response
   }
   /** Every change, who made it, from where, and every refused sign-in */
   'audit.list': {
-    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string; cursor?: string; limit?: number }
+    query?: { who?: string; actorId?: string; operation?: string; target?: string; from?: string; result?: "done" | "refused" | "invalid_json" | "invalid_request" | "invalid_idempotency_key" | "invalid_token" | "not_authenticated" | "forbidden" | "missing_scope" | "scope_not_allowed" | "token_not_allowed" | "ip_not_allowed" | "csrf_failed" | "bad_origin" | "support_session" | "confirmation_required" | "second_factor_required" | "not_found" | "method_not_allowed" | "name_taken" | "in_use" | "source_unreachable" | "already_done" | "not_possible" | "too_large" | "unsupported_media_type" | "validation_failed" | "limit_reached" | "rate_limited" | "internal_error" | "restarting" | "customer_not_found" | "account_locked" | "email_taken" | "external_id_taken" | "staff_not_found" | "role_not_found" | "setup_link_invalid" | "reseller_not_found" | "reseller_suspended" | "quota_exceeded" | "package_not_allowed" | "location_not_allowed" | "saved_filter_not_found" | "node_not_found" | "enrollment_not_found" | "enrollment_expired" | "enrollment_not_valid" | "node_not_known" | "node_declared_lost" | "challenge_expired" | "node_lost" | "already_enrolled" | "node_held" | "node_connected" | "protocol_mismatch" | "placement_group_unmet" | "storage_pool_not_found" | "gpu_card_not_found" | "location_not_found" | "location_closed" | "server_not_found" | "not_set_up" | "server_busy" | "server_suspended" | "server_terminated" | "server_failed" | "server_protected" | "not_terminated" | "already_suspended" | "not_suspended" | "already_running" | "already_stopped" | "already_set_up" | "already_in_rescue" | "not_in_rescue" | "hostname_taken" | "billing_service_id_taken" | "no_capacity" | "disk_too_small" | "no_room_to_reinstall" | "image_not_supported" | "no_rescue_image" | "address_stays" | "traffic_not_limited" | "gpu_instance_not_found" | "gpu_instance_busy" | "gpu_instance_suspended" | "gpu_instance_failed" | "gpu_instance_deleted" | "brake_not_found" | "floating_ip_not_found" | "floating_ip_busy" | "floating_ip_assigned" | "address_not_routed" | "snapshot_not_found" | "snapshot_limit" | "snapshot_in_use" | "balance_changed" | "placement_group_not_found" | "suggestion_changed" | "transfer_not_found" | "transfer_ended" | "not_elsewhere" | "runs_twice" | "not_adoptable" | "not_movable" | "bulk_action_not_found" | "bulk_action_ended" | "selection_changed" | "selection_too_large" | "rolling_maintenance_not_found" | "drain_not_found" | "drain_at_work" | "drain_ended" | "drain_state" | "node_is_away" | "node_is_lost" | "volume_not_found" | "volume_busy" | "volume_attached" | "volume_elsewhere" | "volume_lost" | "iso_not_found" | "backup_not_found" | "backup_not_ready" | "backup_limit" | "backup_elsewhere" | "no_backup_target" | "backup_file_not_found" | "backup_not_browsable" | "backup_files_unavailable" | "backup_target_not_found" | "backup_plan_not_found" | "drill_running" | "script_not_found" | "alert_not_found" | "no_name_server" | "name_leads_elsewhere" | "name_of_another" | "name_server_refused" | "network_not_found" | "network_overlaps" | "network_full" | "firewall_not_found" | "rule_not_found" | "ssh_closed" | "job_not_found" | "job_ended" | "job_not_cancellable" | "pool_not_found" | "address_not_found" | "no_addresses" | "pool_overlaps" | "address_in_use" | "image_not_found" | "signature_refused" | "not_from_catalogue" | "package_not_found" | "gpu_image_not_found" | "gpu_offer_not_found" | "ssh_key_not_found" | "team_member_not_found" | "membership_not_found" | "invitation_not_valid" | "sign_in_failed" | "session_not_found" | "link_not_valid" | "identity_not_found" | "passkey_not_found" | "event_not_found" | "webhook_not_found" | "delivery_not_found" | "token_not_found" | "message_not_found" | "message_state" | "announcement_not_found" | "no_mail_server" | "mail_refused" | "key_file_not_usable" | "former_key_not_found" | "former_key_in_use" | "weakening_not_found" | "last_owner" | "import_not_found" | "import_server_not_found" | "import_busy" | "import_started" | "import_ended" | "import_not_discovered" | "import_not_checked" | "import_not_migrating" | "import_not_moved" | "certificate_not_asked" | "choice_not_offered" | "hypervisor_without_address" | "no_copying_node" | "import_conflicts" | "server_not_moving" | "source_removal_not_chosen" | "source_removed" | "source_not_removed" | "source_still_needed" | "source_unknown" | "import_server_not_moved" | "roll_back_not_possible" | "no_backup_plan" | "release_not_found" | "update_refused" | "update_under_way" | "update_not_waiting" | "no_update_source" | "no_update_offered"; since?: string; until?: string; cursor?: string; limit?: number }
     result: AuditLinePage
   }
   /** Check that the audit log is as it was written and ends where it ended; names the first line that is not */
@@ -7992,6 +8131,108 @@ export interface Operations {
       said: string
     }
   }
+  /** Stop sending a message: who has it, has it; the others get none */
+  'messages.cancel': {
+    path: { id: string }
+    result: Message
+  }
+  /** Change a draft */
+  'messages.change': {
+    path: { id: string }
+    body: {
+      /** Servers that fit all of it; an empty one is every server. */
+      audience?: {
+        nodeId?: string | null
+        locationId?: string | null
+        packageId?: string | null
+        ipPoolId?: string | null
+        label?: OneLineOfVisibleText1To40 | null
+        resellerId?: string | null
+        serverIds?: (string)[] | null
+      }
+      toCustomersOfResellers?: boolean
+      subject?: OneLineOfVisibleText0To150
+      text?: string
+      isService?: boolean
+      alsoNotice?: boolean
+    }
+    result: Message
+  }
+  /** Draft a message to the owners of servers on a node, in a location, with a package, an address pool or a label */
+  'messages.create': {
+    body: {
+      /** Servers that fit all of it; an empty one is every server. */
+      audience?: {
+        nodeId?: string | null
+        locationId?: string | null
+        packageId?: string | null
+        ipPoolId?: string | null
+        label?: OneLineOfVisibleText1To40 | null
+        resellerId?: string | null
+        serverIds?: (string)[] | null
+      }
+      toCustomersOfResellers?: boolean
+      subject?: OneLineOfVisibleText0To150
+      text?: string
+      isService?: boolean
+      alsoNotice?: boolean
+      /** The text to begin with. */
+      template?: "empty" | "maintenance" | "outage" | "addresses" | "news"
+    }
+    result: Message
+  }
+  /** One message, with how many get it */
+  'messages.get': {
+    path: { id: string }
+    result: Message
+  }
+  /** Messages to owners of servers, newest first */
+  'messages.list': {
+    query?: { cursor?: string; limit?: number }
+    result: MessagePage
+  }
+  /** A message as one of its recipients reads it */
+  'messages.preview': {
+    path: { id: string }
+    query?: { number?: number }
+    result: MessagePreview
+  }
+  /** Who gets a message, or has got it, each with how it went */
+  'messages.recipients': {
+    path: { id: string }
+    query?: { state?: "waiting" | "sent" | "left_out" | "cancelled"; cursor?: string; limit?: number }
+    result: MessageRecipientPage
+  }
+  /** Remove a draft */
+  'messages.remove': {
+    path: { id: string }
+    result: Done
+  }
+  /** Send a message to each of its recipients once, now or at a time */
+  'messages.send': {
+    path: { id: string }
+    body: {
+      /** So many recipients were shown; with another number nothing is sent. */
+      expected?: number
+      /** Who gets it is decided then. Null or left out: now. */
+      sendAt?: string | null
+    }
+    result: Message
+  }
+  /** Mail a draft to oneself, filled in as for its first recipient */
+  'messages.test': {
+    path: { id: string }
+    result: {
+      email: string
+    }
+  }
+  /** Get no more news, with the link from a mail; mails about the own servers still come */
+  'messages.unsubscribe': {
+    body: {
+      token: string
+    }
+    result: Done
+  }
   /** Figures of the installation in the text format of Prometheus; also at /metrics outside of the API */
   'monitoring.metrics': {
     result: Response
@@ -9296,6 +9537,8 @@ export interface Operations {
         externalId?: string
         /** Only servers of this reseller and its customers. */
         resellerId?: string
+        /** Only servers with an address of this pool. */
+        ipPoolId?: string
         /** Only terminated servers that can still be brought back. */
         recoverable?: "true"
       }
@@ -9377,7 +9620,7 @@ export interface Operations {
   }
   /** Every server as a spreadsheet, filtered and sorted as the list */
   'servers.export-all': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; recoverable?: "true" }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true" }
     result: Response
   }
   /** The firewall of a server: its rules, those of shared firewalls, and what they counted */
@@ -9441,6 +9684,8 @@ export interface Operations {
         externalId?: string
         /** Only servers of this reseller and its customers. */
         resellerId?: string
+        /** Only servers with an address of this pool. */
+        ipPoolId?: string
         /** Only terminated servers that can still be brought back. */
         recoverable?: "true"
       }
@@ -9460,7 +9705,7 @@ export interface Operations {
   }
   /** Every server, newest first */
   'servers.list-all': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; recoverable?: "true"; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true"; cursor?: string; limit?: number }
     result: ServerPage
   }
   /** Processor, memory, disk and network of a server over time, in steps from 10 seconds to a day */
@@ -9495,7 +9740,7 @@ export interface Operations {
   }
   /** What an action would do to many servers, and why not to some of them */
   'servers.plan-many': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; resellerId?: string; recoverable?: "true"; do?: "start" | "shutdown" | "off" | "restart" | "suspend" | "unsuspend" | "label" | "change-owner"; ids?: string; to?: string }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; resellerId?: string; ipPoolId?: string; recoverable?: "true"; do?: "start" | "shutdown" | "off" | "restart" | "suspend" | "unsuspend" | "label" | "change-owner"; ids?: string; to?: string }
     result: BulkAction
   }
   /** Start, shut down, force off or restart */
@@ -9534,6 +9779,8 @@ export interface Operations {
         externalId?: string
         /** Only servers of this reseller and its customers. */
         resellerId?: string
+        /** Only servers with an address of this pool. */
+        ipPoolId?: string
         /** Only terminated servers that can still be brought back. */
         recoverable?: "true"
       }
@@ -9734,6 +9981,8 @@ export interface Operations {
         externalId?: string
         /** Only servers of this reseller and its customers. */
         resellerId?: string
+        /** Only servers with an address of this pool. */
+        ipPoolId?: string
         /** Only terminated servers that can still be brought back. */
         recoverable?: "true"
       }
@@ -9805,6 +10054,8 @@ export interface Operations {
         externalId?: string
         /** Only servers of this reseller and its customers. */
         resellerId?: string
+        /** Only servers with an address of this pool. */
+        ipPoolId?: string
         /** Only terminated servers that can still be brought back. */
         recoverable?: "true"
       }
@@ -10368,6 +10619,11 @@ export interface Operations {
   'totp.remove': {
     result: Done
   }
+  /** The heaviest users of traffic in an hour, a day or a month, and how much there was */
+  'traffic.heaviest': {
+    query?: { per?: "hour" | "day" | "month"; at?: string; nodeId?: string; limit?: number }
+    result: TrafficUsers
+  }
   /** Cancel a move before its point of no return: the server runs on where it was, and its copy is deleted */
   'transfers.cancel': {
     path: { id: string }
@@ -10725,6 +10981,8 @@ export type ListId =
   | 'isos.list'
   | 'jobs.list'
   | 'locations.list'
+  | 'messages.list'
+  | 'messages.recipients'
   | 'networks.list'
   | 'nodes.list'
   | 'notices.list'
@@ -11013,6 +11271,17 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'mail.configure': ['PUT', '/admin/settings/mail', false],
   'mail.get': ['GET', '/admin/settings/mail', false],
   'mail.test': ['POST', '/admin/settings/mail/test', false],
+  'messages.cancel': ['POST', '/admin/messages/{id}/actions/cancel', false],
+  'messages.change': ['PATCH', '/admin/messages/{id}', false],
+  'messages.create': ['POST', '/admin/messages', true],
+  'messages.get': ['GET', '/admin/messages/{id}', false],
+  'messages.list': ['GET', '/admin/messages', false],
+  'messages.preview': ['GET', '/admin/messages/{id}/preview', false],
+  'messages.recipients': ['GET', '/admin/messages/{id}/recipients', false],
+  'messages.remove': ['DELETE', '/admin/messages/{id}', false],
+  'messages.send': ['POST', '/admin/messages/{id}/actions/send', true],
+  'messages.test': ['POST', '/admin/messages/{id}/actions/test', false],
+  'messages.unsubscribe': ['POST', '/unsubscribe', false],
   'monitoring.metrics': ['GET', '/metrics', false],
   'networks.attach': ['POST', '/networks/{id}/servers', true],
   'networks.create': ['POST', '/customers/{id}/networks', true],
@@ -11265,6 +11534,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'totp.begin': ['POST', '/account/totp', false],
   'totp.confirm': ['POST', '/account/totp/actions/confirm', false],
   'totp.remove': ['DELETE', '/account/totp', false],
+  'traffic.heaviest': ['GET', '/admin/traffic/heaviest', false],
   'transfers.cancel': ['POST', '/admin/transfers/{id}/actions/cancel', false],
   'transfers.export': ['GET', '/admin/transfers.csv', false],
   'transfers.figures': ['GET', '/admin/transfer-figures', false],

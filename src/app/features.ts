@@ -120,6 +120,7 @@ import { floatingIpsPages } from '../../views/network/floating-ips/list.tsx'
 import { poolsPage } from '../../views/network/ip-pools/list.tsx'
 import { poolPage } from '../../views/network/ip-pools/show.tsx'
 import { networksPages } from '../../views/network/private-networks/list.tsx'
+import { trafficPage } from '../../views/network/traffic/heaviest.tsx'
 import { announcementsPage } from '../../views/platform/announcements/list.tsx'
 import { activityPage } from '../../views/platform/audit/activity-pages.tsx'
 import { auditPage } from '../../views/platform/audit/list.tsx'
@@ -320,7 +321,7 @@ export const features: readonly Feature[] = [
   { ...rescueFeature, pages: serverRescuePages },
   speedFeature,
   serverAddressesFeature,
-  trafficFeature,
+  { ...trafficFeature, pages: [trafficPage] },
   gpuInstancesFeature,
   { ...metricsFeature, pages: [...metricsPages, nodeMetricsPage, nodeCardMetricsPage] },
   {

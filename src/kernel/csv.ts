@@ -36,6 +36,13 @@ type Exported<A extends TSchema> = {
   path: string
   summary: string
   columns: CsvColumns<Row<A>>
+  /** Further columns of what the list itself does not say, read for each page of rows at once. */
+  beside?: Beside<Row<A>>
+}
+export type Beside<R> = {
+  headings: readonly string[]
+  /** The cells of each row of the page, in their order. */
+  cells(call: ReadContext, rows: readonly R[]): (string | number | null)[][]
 }
 
 /**
@@ -43,7 +50,7 @@ type Exported<A extends TSchema> = {
  * read; one transaction would stay open until the client has read everything.
  */
 export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>, exported: Exported<A>) {
-  const { id, path, summary, columns } = exported
+  const { id, path, summary, beside } = exported
   const { cursor: _, limit: __, ...query } = list.query ?? {}
   const pages = { usual: list.pages!.most, most: list.pages!.most }
   return operation({
@@ -58,15 +65,26 @@ export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>
     run(call: ReadContext) {
       const read = (cursor: string | null) =>
         list.run({ ...call, pages, query: { ...call.query, ...(cursor && { cursor }) } } as never) as Page<Row<A>>
+      type Cells = { row: Row<A>; more: (string | number | null)[] }
+      const withCells = (rows: readonly Row<A>[]): Cells[] => {
+        const more = beside?.cells(call, rows)
+        return rows.map((row, i) => ({ row, more: more?.[i] ?? [] }))
+      }
+      const columns: CsvColumns<Cells> = {
+        ...Object.fromEntries(
+          Object.entries(exported.columns).map(([name, value]) => [name, ({ row }: Cells) => value(row)]),
+        ),
+        ...Object.fromEntries((beside?.headings ?? []).map((name, i) => [name, ({ more }: Cells) => more[i] ?? null])),
+      }
       // Before anything is answered, so that a refusal is one.
       const first = read(null)
       return csvPages(
         columns,
         (function* () {
-          yield first.data
+          yield withCells(first.data)
           for (let cursor = first.nextCursor; cursor; ) {
             const page = read(cursor)
-            yield page.data
+            yield withCells(page.data)
             cursor = page.nextCursor
           }
         })(),

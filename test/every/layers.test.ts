@@ -208,4 +208,5 @@ const aboutAll = [
   'src/platform/overview/',
   'src/platform/audit/activity.ts',
   'src/platform/search/',
+  'src/platform/messages/audience.ts',
 ]

@@ -14,6 +14,7 @@ import { visibleServer } from '../server-records/model.ts'
 import { serverReference } from '../server-records/queries.ts'
 import { listing, sortsOf, spreadsheetsOf } from '../workloads/list.ts'
 import { renderedServer, serverReaders, serverResponse } from './show.ts'
+import { besideServers } from './spreadsheet.ts'
 import { actingServer } from './states.ts'
 
 export const getServer = operation({
@@ -112,5 +113,5 @@ export const { all: exportAllServers, seen: exportServers } = spreadsheetsOf(
     ownerId: (s) => s.owner.id,
     createdAt: (s) => s.createdAt,
   },
-  { node: (s) => s.node?.name ?? null },
+  { columns: { node: (s) => s.node?.name ?? null }, beside: besideServers },
 )

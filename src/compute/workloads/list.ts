@@ -12,7 +12,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { type Page, page, paginate, type Sorts, sortParameter } from '../../kernel/api/list.ts'
 import { type Operation, operation, type Query, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
-import { type CsvColumns, csvOf } from '../../kernel/csv.ts'
+import { type Beside, type CsvColumns, csvOf } from '../../kernel/csv.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import type { ActingKind } from './acting.ts'
 
@@ -203,7 +203,7 @@ export function spreadsheetsOf<A extends TSchema>(
   { kind, prefix, path }: Pick<ActingKind<Workload>, 'kind' | 'prefix' | 'path'>,
   { all, seen }: Record<'all' | 'seen', Operation<unknown, any, A, 'GET'>>,
   columns: CsvColumns<RowsOf<A>>,
-  ofStaff: CsvColumns<RowsOf<A>>,
+  ofStaff: { columns: CsvColumns<RowsOf<A>>; beside?: Beside<RowsOf<A>> },
 ) {
   const { one, many } = kind.words
   const file = `${path.replace('/{id}', '')}.csv`
@@ -212,7 +212,8 @@ export function spreadsheetsOf<A extends TSchema>(
       id: `${prefix}.export-all`,
       path: `/admin${file}`,
       summary: `Every ${one} as a spreadsheet, filtered and sorted as the list`,
-      columns: { ...columns, ...ofStaff },
+      columns: { ...columns, ...ofStaff.columns },
+      ...(ofStaff.beside && { beside: ofStaff.beside }),
     }),
     seen: csvOf(seen, {
       id: `${prefix}.export`,

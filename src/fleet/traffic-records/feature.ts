@@ -1,10 +1,10 @@
 import { feature } from '../../kernel/feature.ts'
-import { expiringTraffic } from './queries.ts'
-import { trafficDays, trafficMarks, trafficMeters, trafficSuspensions, trafficTopUps } from './tables.ts'
+import { expiringHours, expiringTraffic } from './queries.ts'
+import { trafficDays, trafficHours, trafficMarks, trafficMeters, trafficSuspensions, trafficTopUps } from './tables.ts'
 
 /** Traffic that nodes have counted, and traffic that was bought: usage reports, alerts and suspensions read it. */
 export const trafficRecordsFeature = feature({
   name: 'traffic-records',
-  tables: [trafficDays, trafficMeters, trafficTopUps, trafficMarks, trafficSuspensions],
-  expiring: expiringTraffic,
+  tables: [trafficDays, trafficHours, trafficMeters, trafficTopUps, trafficMarks, trafficSuspensions],
+  expiring: [...expiringTraffic, expiringHours],
 })

@@ -1,7 +1,7 @@
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { ExpiringRows } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
-import { trafficDays, trafficMeters } from './tables.ts'
+import { trafficDays, trafficHours, trafficMeters } from './tables.ts'
 
 /** Bytes as seen from the workload, and how many seconds they cover. */
 export type Sums = { rxBytes: number; txBytes: number; measuredSeconds: number; estimatedSeconds: number }
@@ -142,3 +142,55 @@ export const suspendedBefore = (tx: Db, month: string, most: number): string[] =
   ofAllowance(tx)
     .past.all(month, most)
     .map(({ workloadId }) => workloadId)
+
+// ---------------------------------------------------------------- all workloads together
+// Each query is of one hour or one day: who asks for a month rests between them.
+type Bytes = Pick<Sums, 'rxBytes' | 'txBytes'>
+export type OfWorkload = Bytes & { workloadId: string }
+
+const ofAll = prepared(({ $client }) => ({
+  add: $client.prepare(
+    `INSERT INTO traffic_hours VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (hour, workload_id, node_id) DO UPDATE
+     SET rx_bytes = rx_bytes + ?4, tx_bytes = tx_bytes + ?5`,
+  ),
+  hour: $client.prepare<OfWorkload, [number]>(
+    `SELECT workload_id AS workloadId, sum(rx_bytes) AS rxBytes, sum(tx_bytes) AS txBytes FROM traffic_hours
+     WHERE hour = ? GROUP BY workload_id`,
+  ),
+  hourOn: $client.prepare<OfWorkload, [number, string]>(
+    `SELECT workload_id AS workloadId, rx_bytes AS rxBytes, tx_bytes AS txBytes FROM traffic_hours
+     WHERE hour = ? AND node_id = ?`,
+  ),
+  day: $client.prepare<OfWorkload, [number]>(
+    `SELECT workload_id AS workloadId, sum(rx_bytes) AS rxBytes, sum(tx_bytes) AS txBytes FROM traffic_days
+     WHERE day = ? GROUP BY workload_id`,
+  ),
+  dayOn: $client.prepare<OfWorkload, [number, string]>(
+    `SELECT workload_id AS workloadId, sum(rx_bytes) AS rxBytes, sum(tx_bytes) AS txBytes FROM traffic_meters
+     WHERE day = ? AND node_id = ? GROUP BY workload_id`,
+  ),
+}))
+
+/** Adds traffic to the hour (since 1970) in which it was reported. */
+export const addToHour = (tx: Tx, of: { hour: number; workloadId: string; nodeId: string }, sums: Bytes) =>
+  void ofAll(tx).add.run(of.hour, of.workloadId, of.nodeId, sums.rxBytes, sums.txBytes)
+
+/** The traffic of each workload in an hour or a day since 1970, on one node or on all. */
+export function trafficOfAll(tx: Db, unit: 'hour' | 'day', at: number, nodeId: string | undefined): OfWorkload[] {
+  const { hour, hourOn, day, dayOn } = ofAll(tx)
+  if (nodeId === undefined) return (unit === 'hour' ? hour : day).all(at)
+  return (unit === 'hour' ? hourOn : dayOn).all(at, nodeId)
+}
+
+const HOUR_MS = 3_600_000
+export const HOURS_KEPT = 72
+export const expiringHours: ExpiringRows = {
+  table: trafficHours,
+  deleteExpired: (tx, now, most) =>
+    tx.$client
+      .query(
+        `DELETE FROM traffic_hours WHERE (hour, workload_id, node_id) IN (
+           SELECT hour, workload_id, node_id FROM traffic_hours WHERE hour < ? LIMIT ?)`,
+      )
+      .run(Math.floor(now / HOUR_MS) - HOURS_KEPT, most).changes,
+}

@@ -28,6 +28,19 @@ export const trafficDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.workloadId, t.day, t.ownerId] })],
 )
 
+/** The traffic of the last days by the hour in which it was reported; hours since 1970, in UTC. */
+export const trafficHours = sqliteTable(
+  'traffic_hours',
+  {
+    hour: integer().notNull(),
+    workloadId: text('workload_id').notNull(),
+    nodeId: text('node_id').notNull(),
+    rxBytes: integer('rx_bytes').notNull(),
+    txBytes: integer('tx_bytes').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.hour, t.workloadId, t.nodeId] })],
+)
+
 /** Traffic that was bought beside the package, for one month. */
 export const trafficTopUps = sqliteTable('traffic_top_ups', {
   id: integer().primaryKey(),

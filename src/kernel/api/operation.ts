@@ -337,7 +337,8 @@ export const fields = <T extends Record<string, TSchema>>(properties: T) =>
   t.Object(properties, { additionalProperties: false })
 
 /** A name of spaces cannot be told from no name, nor clicked. Some letters are blank too, e.g. the Hangul filler. */
-const SEEN = '(?=.*[^\\p{Z}\\p{C}\\p{M}\\p{Default_Ignorable_Code_Point}\\u2800])'
+const SEEN_SIGN = '[^\\p{Z}\\p{C}\\p{M}\\p{Default_Ignorable_Code_Point}\\u2800]'
+const SEEN = `(?=.*${SEEN_SIGN})`
 const SEEN_PATTERN = SEEN + LINE_PATTERN.slice(1, -1)
 /**
  * Free text of one line for people, with something that can be seen: no control characters, no direction or invisible
@@ -349,6 +350,13 @@ export const line = (maxLength: number, minLength = 1) =>
     maxLength,
     pattern: minLength ? `^${SEEN_PATTERN}$` : `^(?:${SEEN_PATTERN})?$`,
     title: SEEN_LINE,
+  })
+/** Free text of many lines for people, or an empty one: no control characters but tabs and ends of lines. */
+export const paragraphs = (maxLength: number) =>
+  t.String({
+    maxLength,
+    pattern: `^(?:(?=[\\s\\S]*${SEEN_SIGN})[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]+)?$`,
+    title: 'text with something that can be seen, without control characters',
   })
 /** Some letters are invisible, such as the Hangul filler. */
 const VISIBLE = '(?=.*(?!\\p{Default_Ignorable_Code_Point})[\\p{L}\\p{N}])'

@@ -1,6 +1,7 @@
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { noteShares, startAllowanceOf } from './allowance.ts'
+import { heaviestTraffic } from './heaviest.ts'
 import { settleTraffic } from './limits.ts'
 import { trafficNotices } from './notices.ts'
 import { takeTraffic } from './take.ts'
@@ -35,5 +36,17 @@ export const trafficFeature = feature({
     { everyMs: minute, words: 'acting on the traffic of servers', work: ({ db, app }) => settleTraffic(db, app) },
   ],
   notices: trafficNotices,
-  operations: [getBandwidth, addBandwidth],
+  operations: [getBandwidth, addBandwidth, heaviestTraffic],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 245,
+      name: 'traffic',
+      title: 'Traffic',
+      href: '/admin/traffic',
+      icon: 'activity',
+      sees: heaviestTraffic,
+    },
+  ],
 })

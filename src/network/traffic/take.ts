@@ -2,6 +2,7 @@
 
 import { ownersWithin } from '../../billing/usage/queries.ts'
 import {
+  addToHour,
   addTraffic,
   countMeters,
   METER_KEPT_DAYS,
@@ -11,13 +12,16 @@ import {
   type Sums,
 } from '../../fleet/traffic-records/queries.ts'
 import type { ReportedDay } from '../../fleet/traffic-records/reports.ts'
-import { day as DAY_MS } from '../../kernel/db/clock.ts'
+import { day as DAY_MS, hour as HOUR_MS } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 
 /** A node whose clock is ahead reports of tomorrow. */
 const AHEAD_DAYS = 1
 /** A node begins another meter when it lost its data. One that names a new meter each time would fill the disk. */
 const MOST_METERS = 4
+
+/** A report of a longer time counts for no hour. */
+const MOST_OF_HOUR_SECONDS = 3600
 
 const none: Sums = { rxBytes: 0, txBytes: 0, measuredSeconds: 0, estimatedSeconds: 0 }
 const names = ['rxBytes', 'txBytes', 'measuredSeconds', 'estimatedSeconds'] as const
@@ -44,6 +48,9 @@ export function takeTraffic(tx: Tx, { workload, day, nodeId, meter, ...reported 
     of,
     each(before, grown, (a, b) => a + b),
   )
+  // A node that was away reports of many hours at once: the days have them, the hours do not.
+  if (grown.measuredSeconds <= MOST_OF_HOUR_SECONDS)
+    addToHour(tx, { hour: Math.floor(now / HOUR_MS), workloadId: workload.id, nodeId }, grown)
   for (const { ownerId, ...sums } of byOwner(tx, workload, day, grown, now))
     addTraffic(tx, workload.id, day, ownerId, sums)
 }

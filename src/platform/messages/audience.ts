@@ -1,4 +1,4 @@
-// Who gets a message: the owners of the servers that its audience names, each once.
+// The recipients of a message: the owners of the servers that its audience names, each once.
 import { listedServerIds } from '../../compute/servers/list.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
@@ -43,7 +43,7 @@ function readerFor(tx: Db, { toCustomersOfResellers }: Message, ownerId: string)
 }
 
 type Owned = { accountId: string; servers: readonly OwnedWorkload[] }
-function recipient(call: ReadContext, { isService }: Message, { accountId, servers }: Owned): Recipient[] {
+function recipient(call: ReadContext, message: Message, { accountId, servers }: Owned): Recipient[] {
   const { tx, clock } = call
   const account = accountById(tx, accountId)
   if (!account || account.kind === 'staff') return []
@@ -58,17 +58,17 @@ function recipient(call: ReadContext, { isService }: Message, { accountId, serve
         node: unique(servers.map(({ nodeId }) => nodeById(tx, nodeId)?.name ?? '')),
         date: new Date(clock()).toISOString().slice(0, 10),
       },
-      leftOut: leftOutReason(tx, account, isService),
+      leftOut: leftOutReason(tx, account, message),
     },
   ]
 }
 
-/** Also asked again when its turn comes. */
+/** Why an account gets no message; asked again when its turn comes. A notice reaches those without mail, too. */
 export function leftOutReason(
   tx: Db,
   { id, emailPending }: { id: string; emailPending: boolean },
-  isService: boolean,
+  { isService, alsoNotice }: Pick<Message, 'isService' | 'alsoNotice'>,
 ): string | null {
   if (emailPending) return 'It has no e-mail address of its own yet.'
-  return !isService && isWithoutMail(tx, id, NEWS) ? 'It wants no news.' : null
+  return !isService && !alsoNotice && isWithoutMail(tx, id, NEWS) ? 'It wants no news by mail.' : null
 }

@@ -12,6 +12,7 @@ import {
   namedSchema,
   nullable,
   operation,
+  paragraphs,
   type ReadContext,
   time,
   timeFrom,
@@ -48,12 +49,11 @@ import { filledIn, placeholders, type TemplateName, templates, unknownNames } fr
 
 const read = { staff: ['customers:read'] } as const
 const access = { staff: ['customers:write'] } as const
-const text = t.String({ maxLength: 20_000, pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$' })
 const content = {
   audience: t.Optional(audienceSchema),
   toCustomersOfResellers: t.Optional(t.Boolean()),
   subject: t.Optional(line(150, 0)),
-  text: t.Optional(text),
+  text: t.Optional(paragraphs(20_000)),
   isService: t.Optional(t.Boolean()),
   alsoNotice: t.Optional(t.Boolean()),
 }

@@ -1,5 +1,9 @@
 // A message to owners of servers, as the API shows it.
 import { Type as t } from 'typebox'
+import { packageById } from '../../catalog/packages/queries.ts'
+import { locationById } from '../../fleet/locations/queries.ts'
+import { locationReferred } from '../../fleet/locations/reference.ts'
+import { nodeById } from '../../fleet/node-records/queries.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
 import {
   described,
@@ -14,9 +18,10 @@ import { idOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import { deliveryById } from '../../kernel/queue/queries.ts'
+import { poolById } from '../../network/ip-pools/queries.ts'
 import { type Recipient, recipientsOf } from './audience.ts'
 import { type Message, type MessageRecipient, messageById, recipientCounts } from './queries.ts'
-import { messageStates, recipientStates } from './tables.ts'
+import { type Audience, messageStates, recipientStates } from './tables.ts'
 import { unknownNames } from './words.ts'
 
 export const message: Resource<Message> = {
@@ -47,10 +52,22 @@ export const audienceSchema = t.Object(
   { additionalProperties: false, description: 'Servers that fit all of it; an empty one is every server.' },
 )
 
+const thing = t.Object({ id: t.String(), name: t.String() })
 export const messageResponse = namedSchema('Message', {
   id: t.String(),
   state: t.Enum([...messageStates]),
-  audience: audienceSchema,
+  audience: described(
+    t.Object({
+      node: t.Optional(thing),
+      location: t.Optional(locationReferred),
+      package: t.Optional(thing),
+      ipPool: t.Optional(thing),
+      label: t.Optional(t.String()),
+      reseller: t.Optional(thing),
+      serverIds: t.Optional(t.Array(t.String())),
+    }),
+    'The servers whose owners get it: those that fit all of it.',
+  ),
   toCustomersOfResellers: described(
     t.Boolean(),
     'Customers of resellers get it themselves, from the sender of their reseller. False: their resellers get it once.',
@@ -87,6 +104,7 @@ export function showMessage(call: ReadContext, row: Message, { inList = false } 
   const isOpen = row.state === 'draft' || row.state === 'scheduled'
   return {
     ...shown,
+    audience: showAudience(tx, row.audience),
     text: words,
     sendAt: isoOrNull(row.sendAt),
     testedAt: isoOrNull(row.testedAt),
@@ -97,6 +115,20 @@ export function showMessage(call: ReadContext, row: Message, { inList = false } 
     finishedAt: isoOrNull(row.finishedAt),
   }
 }
+function showAudience(tx: Db, audience: Audience) {
+  const { nodeId, locationId, packageId, ipPoolId, label, resellerId, serverIds } = audience
+  const thing = (id: string, of: { name: string } | null | undefined) => ({ id, name: of?.name ?? '' })
+  return {
+    ...(nodeId && { node: thing(nodeId, nodeById(tx, nodeId)) }),
+    ...(locationId && { location: thing(locationId, locationById(tx, locationId)) }),
+    ...(packageId && { package: thing(packageId, packageById(tx, packageId)) }),
+    ...(ipPoolId && { ipPool: thing(ipPoolId, poolById(tx, ipPoolId)) }),
+    ...(label && { label }),
+    ...(resellerId && { reseller: thing(resellerId, accountById(tx, resellerId)) }),
+    ...(serverIds?.length && { serverIds }),
+  }
+}
+
 const none = { recipients: 0, servers: 0, resellers: 0, waiting: 0, sent: 0, leftOut: 0 }
 
 function planned(all: readonly Recipient[]) {

@@ -55,7 +55,7 @@ function sendSlice(tx: Tx, app: AppContext, message: Message) {
 function sendTo(tx: Tx, app: AppContext, message: Message, recipient: MessageRecipient) {
   const at = app.clock()
   const account = accountById(tx, recipient.accountId)
-  const reason = account ? leftOutReason(tx, account, message.isService) : 'The account is gone.'
+  const reason = account ? leftOutReason(tx, account, message) : 'The account is gone.'
   if (!account || account.kind === 'staff' || reason !== null)
     return changeRecipient(tx, recipient, { state: 'left_out', reason, at })
   const token = message.isService ? undefined : randomBytes(24).toString('base64url')
@@ -69,7 +69,7 @@ function sendTo(tx: Tx, app: AppContext, message: Message, recipient: MessageRec
     ? notify(tx, app, account, kind, content, more)
     : mailTo(tx, app, account, { ...content, ...more })
   changeRecipient(tx, recipient, {
-    ...{ state: 'sent', deliveryId, at },
+    ...{ state: 'sent', deliveryId, at, reason: deliveryId === null ? 'As a notice only: no news by mail.' : null },
     unsubscribeHash: token === undefined ? null : digest(token),
   })
 }

@@ -37,7 +37,7 @@ export type Message = typeof messages.$inferSelect
 
 export const recipientStates = ['waiting', 'sent', 'left_out', 'cancelled'] as const
 export type RecipientState = (typeof recipientStates)[number]
-/** What the placeholders become for one reader. */
+/** The values of the placeholders for one reader. */
 export type Filled = Readonly<Record<string, string>>
 export const messageRecipients = sqliteTable(
   'message_recipients',

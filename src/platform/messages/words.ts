@@ -25,7 +25,7 @@ They may be off for some minutes meanwhile. Addresses, data and backups stay as 
   outage: {
     title: 'Outage',
     subject: 'Outage in {location}',
-    words: `A machine of ours in {location} does not work as it should, and these servers of yours are concerned: {servers}.
+    words: `A machine of ours in {location} does not work as it should. These servers of yours are concerned: {servers}.
 
 We are working on it and write again when it is solved.`,
     isService: true,

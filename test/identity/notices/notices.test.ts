@@ -12,6 +12,7 @@ import { putSetting, removeSetting } from '../../../src/kernel/db/queries.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { sendMessages } from '../../../src/platform/messages/send.ts'
 import { addMigrated } from '../../imports/report/moved.ts'
 import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
@@ -268,6 +269,8 @@ const ways: Record<string, Way> = {
     write(p.db, (tx) => tell(tx, p.controller.app, alertById(tx, alert.id)!, true, p.now()))
     return [`${hostname}: CPU above 90 % for 5 minutes`, `/servers/${id}/metrics`]
   },
+  provider_message: () => written({ isService: true }),
+  provider_news: () => written({ isService: false }),
   async webhook_paused() {
     const hook = await webhook()
     write(p.db, (tx) => tellPaused(tx, p.controller.app, { ...hook, pauseReason: 'gone' }))
@@ -278,6 +281,18 @@ const ways: Record<string, Way> = {
     write(p.db, (tx) => tellOverflow(tx, p.controller.app, cal.id))
     return ['Webhook deliveries were dropped', '/account/webhooks']
   },
+}
+
+let letters = 0
+/** Staff write to the customer, who has servers. */
+async function written(more: { isService: boolean }): Promise<[string, string]> {
+  const subject = `Words ${letters++}`
+  const { data } = await p.admin('GET', `/admin/servers?ownerId=${cal.id}&limit=1`)
+  const audience = { serverIds: [data[0].id] }
+  const message = await p.admin('POST', '/admin/messages', { audience, subject, text: 'T', ...more })
+  await p.admin('POST', `/admin/messages/${message.id}/actions/send`)
+  sendMessages(p.db, p.controller.app)
+  return [subject, '/servers']
 }
 
 const declared = registry.features.flatMap(({ notices = {} }) => Object.entries(notices))

@@ -91,18 +91,18 @@ test('news carry a link that ends them without signing in; mails about servers s
     const sent = await p.call(p.owner, 'POST', `/admin/messages/${id}/actions/send`, {})
     return sent.status === 202 ? (await played(p, id)).counts : sent.body.error.code
   }
-  expect((await send('News 1', { isService: false })).sent).toBe(1)
+  expect((await send('News 1', { isService: false, alsoNotice: false })).sent).toBe(1)
   const [mail] = mailsOf(p, 'News 1') as any[]
   const token = /\/unsubscribe\/([\w-]+)/.exec(mail.text)![1]
   expect(mail.headers?.['list-unsubscribe'] ?? mail.text).toContain(`/unsubscribe/${token}`)
   expect((await p.call(undefined, 'POST', '/unsubscribe', { token: 'wrong' })).body.error.code).toBe('link_not_valid')
   expect((await p.call(undefined, 'POST', '/unsubscribe', { token })).status).toBe(200)
-  expect(await send('News 2', { isService: false })).toBe('validation_failed')
+  expect(await send('News 2', { isService: false, alsoNotice: false })).toBe('validation_failed')
   expect(mailsOf(p, 'News 2')).toEqual([])
   expect((await send('About your servers', {})).sent).toBe(1)
 })
 
-test('a reseller gets what is about servers of its customers, or they get it under the name of the reseller', async () => {
+test('a reseller gets what is about servers of its customers, or they get it themselves', async () => {
   using p = await open()
   const reseller = p.account('reseller', 'Rex')
   const theirs = p.account('customer', 'Rita', reseller.id)

@@ -291,6 +291,9 @@ const Servers = ({ servers, nodeId }: ServersProps) => (
             Show all
           </Link>
         )}
+        <Link to="/admin/traffic" query={{ nodeId }}>
+          Traffic
+        </Link>
         <AllOfNode of={manyServers} nodeId={nodeId} total={servers.total} />
       </>
     }

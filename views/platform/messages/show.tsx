@@ -156,10 +156,10 @@ function To({ message, nodes, offer, pools }: Data) {
           <p>The owners of {count(audience.serverIds.length, 'server')} that were chosen in a list.</p>
         ) : (
           <div class="picks">
-            {choice('nodeId', 'Node', audience.nodeId, nodes?.data)}
-            {choice('locationId', 'Location', audience.locationId, offer?.locations)}
-            {choice('packageId', 'Package', audience.packageId, offer?.data)}
-            {choice('ipPoolId', 'Address pool', audience.ipPoolId, pools?.data)}
+            {choice('nodeId', 'Node', audience.node?.id, nodes?.data)}
+            {choice('locationId', 'Location', audience.location?.id, offer?.locations)}
+            {choice('packageId', 'Package', audience.package?.id, offer?.data)}
+            {choice('ipPoolId', 'Address pool', audience.ipPool?.id, pools?.data)}
             <Field scope="to" name="audience.label" label="Label" nullable value={audience.label ?? ''} />
           </div>
         )}
@@ -173,7 +173,7 @@ function To({ message, nodes, offer, pools }: Data) {
           scope="to"
           name="toCustomersOfResellers"
           label="Write to customers of resellers themselves"
-          hint={`From the sender of their reseller. Otherwise the reseller gets it once: ${counts.resellers} of them are resellers.`}
+          hint={`From the sender of their reseller. Otherwise it gets it once: ${count(counts.resellers, 'reseller')}.`}
           checked={message.toCustomersOfResellers}
         />
         {counts.leftOut > 0 && <Note level="info">{count(counts.leftOut, 'customer')} are left out; see below.</Note>}

@@ -41,7 +41,7 @@ export const countListed = (tx: Db, filter: ListFilter): number =>
     : tx.$client.query<{ n: number }, string[]>(`SELECT count(*) AS n ${fromListed(filter)}`).get(...filter.values)!.n
 
 export type OwnedWorkload = { id: string; ownerId: string; hostname: string; nodeId: string; locationId: string }
-/** Whose they are and where, of these ids, by their hostnames. */
+/** The owners and places of these workloads, by their hostnames. */
 export const ownedWorkloads = (tx: Db, ids: readonly string[]): OwnedWorkload[] =>
   tx.$client
     .query<OwnedWorkload, [string]>(

@@ -17,5 +17,5 @@ export const boxSpreadsheets = spreadsheetsOf(
   actingBox,
   boxLists,
   { id: (b) => b.id, name: (b) => b.name, status: (b) => b.status },
-  { billingServiceId: (b) => b.billingServiceId },
+  { columns: { billingServiceId: (b) => b.billingServiceId } },
 )
