@@ -3,7 +3,6 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
-  isUnderWay,
   type PastUpgrade,
   REQUEST_FILE,
   readUpgradeHistory,
@@ -47,11 +46,8 @@ export class UpdateMachine {
     return path
   }
 
-  /** The update that is under way. */
-  current(): UpgradeJournal | undefined {
-    const journal = readUpgradeJournal(this.files.folder)
-    return journal && isUnderWay(journal) ? journal : undefined
-  }
+  /** The last update, which may be under way. */
+  journal = (): UpgradeJournal | undefined => readUpgradeJournal(this.files.folder)
 
   /** Updates that have ended, the newest first. */
   history = (): PastUpgrade[] => readUpgradeHistory(this.files.folder)

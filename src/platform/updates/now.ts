@@ -1,4 +1,5 @@
 // The update that is asked for or under way.
+import { isUnderWay } from '../../../agent/protocol/release/upgrade.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { iso, minute } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
@@ -18,9 +19,9 @@ const TAKEN_MS = 5 * minute
  */
 export function upgradeNow({ tx, updates, wallClock }: Pick<ReadContext, 'tx' | 'updates' | 'wallClock'>) {
   const { machine } = updates
-  const current = machine.current()
-  if (current) {
-    const { state, from, to, by, startedAt: since } = current
+  const journal = machine.journal()
+  if (journal && isUnderWay(journal)) {
+    const { state, from, to, by, startedAt: since } = journal
     return { state: state as UpgradeState, from, to, by, since } satisfies UpgradeNow
   }
   const request = requestOf(tx)
@@ -28,6 +29,8 @@ export function upgradeNow({ tx, updates, wallClock }: Pick<ReadContext, 'tx' | 
   const { version: to, by, at, handedAt } = request
   const asked = (state: UpgradeState): UpgradeNow => ({ state, from: VERSION, to, by, since: iso(at) })
   if (handedAt === null || machine.requestedAt() !== undefined) return asked('waiting')
-  const hasEnded = machine.history().some(({ endedAt }) => Date.parse(endedAt) >= at)
+  const hasEnded =
+    (journal && Date.parse(journal.startedAt) >= at) ||
+    machine.history().some(({ endedAt }) => Date.parse(endedAt) >= at)
   return hasEnded || wallClock() - handedAt > TAKEN_MS ? undefined : asked('checking')
 }

@@ -1,8 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import { downloadUpdate, lookForUpdate, setUpdateSource } from '../../../src/platform/updates/source.ts'
 import { Action, Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { Note, Section } from '../../components/section.tsx'
+import { Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
 import { dayOf } from './release.tsx'
@@ -47,9 +48,9 @@ export const Sources = ({ updates: { folder, releases, refusedFiles, source } }:
     <div class="stack">
       {source.url && <Looking source={source} has={(version) => releases.some((one) => one.version === version)} />}
       {refusedFiles.map(({ file, message }) => (
-        <Note level="bad">
+        <Trouble>
           <code>{file}</code> is refused. {message}
-        </Note>
+        </Trouble>
       ))}
     </div>
   </Section>
@@ -105,12 +106,22 @@ const Looking = ({ source: s, has }: { source: Source; has: (version: string | n
 
 const Download = ({ of: { version, bytes: done, totalBytes, error } }: { of: NonNullable<Source['download']> }) =>
   error === null ? (
-    <p role="status">
+    <p>
       {version} is being downloaded: {bytes(done)} of {bytes(totalBytes)}.{' '}
       <progress max={totalBytes} value={done} aria-label={`Download of ${version}`} />
     </p>
   ) : (
-    <Note level="bad" action={<Action op={downloadUpdate} label="Try again" done="The download begins" small />}>
-      The download of {version} failed. {error}
-    </Note>
+    <>
+      <Trouble>
+        The download of {version} failed. {error}
+      </Trouble>
+      <Action op={downloadUpdate} label="Try again" done="The download begins" small />
+    </>
   )
+
+const Trouble = ({ children }: { children: ComponentChildren }) => (
+  <div class="tip warn">
+    <Icon name="warning" />
+    <span>{children}</span>
+  </div>
+)
