@@ -161,6 +161,27 @@ describe('a download', () => {
     }
     expect((await panel.shown()).available).toBe(null)
   })
+  test.skipIf(process.getuid?.() !== 0)(
+    'that fills the disk is removed, said, and made when there is space',
+    async () => {
+      const { p, at } = await withAddress()
+      using panel = p
+      at.holds(releaseBytes(panel, NEXT, { programBytes: 9 << 20 }))
+      await look(panel)
+      await download(panel)
+      expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', panel.incoming]).exitCode).toBe(0)
+      try {
+        await advance(panel)
+        expect((await source(panel)).download.error).toContain('is full')
+        expect(readdirSync(panel.incoming)).toEqual([])
+      } finally {
+        Bun.spawnSync(['umount', panel.incoming])
+      }
+      await download(panel)
+      await advance(panel)
+      expect((await panel.shown()).available).toBe(NEXT)
+    },
+  )
   test('ends when the address is turned off', async () => {
     const { p, at } = await withAddress()
     using panel = p

@@ -1,6 +1,7 @@
 // The panel shows updates of the controller, and asks root for one.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { requestFrom } from '../../../agent/protocol/release/upgrade.ts'
 import { audit } from '../../../src/kernel/audit/tables.ts'
 import { day } from '../../../src/kernel/db/clock.ts'
 import { VERSION } from '../../../src/kernel/version.ts'
@@ -105,7 +106,8 @@ describe('an update', () => {
     expect((await start(p)).status).toBe(202)
     expect((await p.shown()).upgrade).toMatchObject({ state: 'waiting', from: VERSION, to: NEXT, by: 'Ada' })
     handing(p)
-    expect(JSON.parse(readFileSync(p.request, 'utf8'))).toEqual({
+    // As root reads it.
+    expect(requestFrom(readFileSync(p.request, 'utf8'))).toEqual({
       format: 1,
       file: `berth-${NEXT}.release`,
       by: 'Ada',
