@@ -4,6 +4,14 @@ import font from '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2
 import xtermCss from '@xterm/xterm/css/xterm.css' with { type: 'file' }
 import htmx from 'htmx.org/dist/htmx.min.js' with { type: 'file' }
 import uplot from 'uplot/dist/uPlot.iife.min.js' with { type: 'file' }
+import docsImports from '../docs/imports.png' with { type: 'file' }
+import docsImportsCertificate from '../docs/imports-certificate.png' with { type: 'file' }
+import docsImportsFinish from '../docs/imports-finish.png' with { type: 'file' }
+import docsImportsMigrate from '../docs/imports-migrate.png' with { type: 'file' }
+import docsImportsOwners from '../docs/imports-owners.png' with { type: 'file' }
+import docsImportsRollBack from '../docs/imports-roll-back.png' with { type: 'file' }
+import docsImportsVerify from '../docs/imports-verify.png' with { type: 'file' }
+import docsPanel from '../docs/panel.png' with { type: 'file' }
 import type { AssetSource } from '../src/kernel/web/assets.ts'
 import { bundle, styles } from './bundle.ts' with { type: 'macro' }
 import icons from './icons.svg' with { type: 'file' }
@@ -35,6 +43,16 @@ export const files = {
   /** Loaded on the pages of imports, and where their choices are made. */
   'imports.mjs': { text: bundle('imports/choices.js') },
   'imports.css': { text: styles('imports/imports.css') },
+  /** Of the pages of documents, with their pictures. */
+  'documents.css': { text: styles('documents/documents.css') },
+  'docs-panel.png': docsPanel,
+  'docs-imports.png': docsImports,
+  'docs-imports-certificate.png': docsImportsCertificate,
+  'docs-imports-finish.png': docsImportsFinish,
+  'docs-imports-migrate.png': docsImportsMigrate,
+  'docs-imports-owners.png': docsImportsOwners,
+  'docs-imports-roll-back.png': docsImportsRollBack,
+  'docs-imports-verify.png': docsImportsVerify,
   /** Of the page of a console; the last two are loaded for the screen and for the serial line. */
   'console.css': { text: styles('console/console.css') },
   'xterm.css': xtermCss,

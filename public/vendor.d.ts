@@ -7,6 +7,10 @@ declare module '*.woff2' {
   const path: string
   export default path
 }
+declare module '*.png' {
+  const path: string
+  export default path
+}
 declare module '*.css' {
   const path: string
   export default path

@@ -151,6 +151,8 @@ export const addresses = [
   '/admin/controller/updates',
   '/admin/settings',
   '/api-reference',
+  '/docs',
+  '/docs/{name}',
   '/confirm-email/{token}',
   '/images',
   '/scripts',

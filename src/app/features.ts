@@ -125,6 +125,7 @@ import { announcementsPage } from '../../views/platform/announcements/list.tsx'
 import { activityPage } from '../../views/platform/audit/activity-pages.tsx'
 import { auditPage } from '../../views/platform/audit/list.tsx'
 import { auditVerifyPage } from '../../views/platform/audit/verification.tsx'
+import { documentPage, documentsPage } from '../../views/platform/documents/show.tsx'
 import { controllerPage } from '../../views/platform/host/controller.tsx'
 import { jobsPages } from '../../views/platform/jobs/list.tsx'
 import { jobPages } from '../../views/platform/jobs/show.tsx'
@@ -248,6 +249,7 @@ import { alertsFeature } from '../platform/alerts/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
 import { auditFeature } from '../platform/audit/feature.ts'
 import { controllerBackupsFeature } from '../platform/controller-backups/feature.ts'
+import { documentsFeature } from '../platform/documents/feature.ts'
 import { hostFeature } from '../platform/host/feature.ts'
 import { jobsFeature } from '../platform/jobs/feature.ts'
 import { messagesFeature } from '../platform/messages/feature.ts'
@@ -423,6 +425,7 @@ export const features: readonly Feature[] = [
   controllerBackupsFeature,
   replicaFeature,
   { ...updatesFeature, pages: [updatesPage] },
+  { ...documentsFeature, pages: [documentsPage, documentPage] },
 ]
 
 /** The registry of the executable. Tests build controllers from other ones: `createController({ registry })`. */

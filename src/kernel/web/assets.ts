@@ -10,10 +10,11 @@ const types: Record<string, string> = {
   mjs: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  png: 'image/png',
   woff2: 'font/woff2',
 }
 /** Compressed already. */
-const packed = new Set(['woff2'])
+const packed = new Set(['woff2', 'png'])
 export const ASSET_ROOT = '/assets'
 
 export class Assets {

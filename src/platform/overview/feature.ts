@@ -1,4 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
+import { DOCUMENTS_ROOT } from '../documents/documents.ts'
 import { getOverview } from './overview.ts'
 import { getOwnOverview } from './own-overview.ts'
 
@@ -6,6 +7,17 @@ export const overviewFeature = feature({
   name: 'overview',
   operations: [getOverview, getOwnOverview],
   nav: [
+    {
+      kinds: ['staff'],
+      group: 'Account',
+      position: 460,
+      name: 'documents',
+      menu: true,
+      title: 'Documentation',
+      href: DOCUMENTS_ROOT,
+      icon: 'book',
+      sees: getOverview,
+    },
     {
       kinds: ['staff'],
       group: '',

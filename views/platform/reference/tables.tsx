@@ -4,7 +4,7 @@ import { type Column, Table } from '../../components/table.tsx'
 import type { FieldRow } from './fields.ts'
 
 /** Names between backticks, as documents write them. */
-const Prose = ({ of: words }: { of: string }) => (
+export const Prose = ({ of: words }: { of: string }) => (
   <span>{words.split('`').map((part, i) => (i % 2 ? <code>{part}</code> : part))}</span>
 )
 

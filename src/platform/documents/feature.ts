@@ -1,0 +1,4 @@
+import { feature } from '../../kernel/feature.ts'
+
+/** Has pages alone. */
+export const documentsFeature = feature({ name: 'documents' })
