@@ -1,6 +1,7 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'
 import { day } from '../../kernel/db/clock.ts'
+import { sentence } from '../../kernel/words.ts'
 import { getUpdates } from './show.ts'
 
 const SHOWN_MS = 14 * day
@@ -15,7 +16,7 @@ export const updateWentBack: Source = ({ actor, updates, wallClock }) => {
     {
       level: 'warn',
       what: `The update of the controller to ${last.to} took itself back.`,
-      effect: `${last.reason?.words ?? 'Why is not known.'} ${last.from} runs, with the database of before.`,
+      effect: `${sentence(last.reason?.words ?? 'Why is not known')} ${last.from} runs, with the database of before.`,
       since: last.endedAt,
       ...at,
     },

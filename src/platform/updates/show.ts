@@ -4,6 +4,7 @@ import { agentVersions } from '../../fleet/node-records/queries.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
+import { sentence } from '../../kernel/words.ts'
 import { downloadedBytes } from './download.ts'
 import { keyInWords, notFollowing, schemaOf, stopsSeconds } from './findings.ts'
 import { upgradeNow, upgradeStates } from './now.ts'
@@ -100,7 +101,7 @@ export const getUpdates = operation({
         .map(({ from, to, by, startedAt, endedAt, stoppedMs, result, reason }) => ({
           ...{ from, to, by, startedAt, endedAt, result },
           stoppedSeconds: Math.round((stoppedMs ?? 0) / second),
-          reason: reason?.words ?? null,
+          reason: reason ? sentence(reason.words) : null,
         })),
     }
   },

@@ -58,5 +58,5 @@ const ended = (p: Pick<World, 'now'>) => ({
 export const wentBack = {
   result: 'went_back',
   stoppedMs: 41_000,
-  reason: { code: 'not_healthy', words: 'The socket for agents could not be opened.' },
+  reason: { code: 'not_healthy', words: 'The socket for agents could not be opened' },
 }

@@ -181,7 +181,7 @@ describe('the history', () => {
     p.history({ to: '0.0.8' }, wentBack)
     writeFileSync(`${p.root}/berth/history.jsonl`, '{"to":"0.0', { flag: 'a' })
     expect((await p.shown()).history.map(({ to, result, reason }: any) => [to, result, reason])).toEqual([
-      [NEXT, 'went_back', wentBack.reason.words],
+      [NEXT, 'went_back', `${wentBack.reason.words}.`],
       ['0.0.8', 'done', null],
     ])
   })
@@ -209,7 +209,7 @@ describe('the history', () => {
     using p = await machine()
     p.history(wentBack)
     expect(await attention(p)).toEqual([
-      `The update of the controller to ${NEXT} took itself back. ${wentBack.reason.words} ${VERSION} runs, with the ` +
+      `The update of the controller to ${NEXT} took itself back. ${wentBack.reason.words}. ${VERSION} runs, with the ` +
         'database of before.',
     ])
     p.history(wentBack, { result: 'refused', to: '' })
