@@ -104,6 +104,7 @@ import addressesOfGoneNodes from './0180_addresses_of_gone_nodes.sql' with { typ
 import drainPlans from './0181_drain_plans.sql' with { type: 'text' }
 import importMoves from './0182_import_moves.sql' with { type: 'text' }
 import importsToAnnounce from './0183_imports_to_announce.sql' with { type: 'text' }
+import workloadsOfImportServers from './0184_workloads_of_import_servers.sql' with { type: 'text' }
 import guestDevices from './0185_guest_devices.sql' with { type: 'text' }
 import importChecksOfMoves from './0186_import_checks.sql' with { type: 'text' }
 import importCleanUps from './0187_import_clean_ups.sql' with { type: 'text' }
@@ -216,6 +217,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0181_drain_plans', sql: drainPlans },
   { name: '0182_import_moves', sql: importMoves },
   { name: '0183_imports_to_announce', sql: importsToAnnounce },
+  { name: '0184_workloads_of_import_servers', sql: workloadsOfImportServers },
   { name: '0185_guest_devices', sql: guestDevices },
   { name: '0186_import_checks', sql: importChecksOfMoves },
   { name: '0187_import_clean_ups', sql: importCleanUps },

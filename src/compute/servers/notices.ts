@@ -115,11 +115,13 @@ export function tellBothOwners(tx: Tx, app: AppContext, { type, subjectId, custo
     })
 }
 
-/** A suspension for traffic has a notice of its own. */
+/** A suspension for traffic has a notice of its own, and an import tells owners what its operator wants them to hear. */
 export const tellOwner = tellingOwner<Data, Ended>({
   told,
   load: (tx, id) => load(tx, id) ?? { purgeAt: null, protected: false },
   list: { words: 'Open your servers', page: (area) => `${area}/servers` },
   one: { words: 'Open the server', page: (area, id) => `${area}/servers/${id}` },
-  isToldElsewhere: (tx, { type, subjectId }) => type === 'server.suspended' && isSuspendedForTraffic(tx, subjectId),
+  isToldElsewhere: (tx, { type, subjectId, data }) =>
+    (data as { imported?: true }).imported === true ||
+    (type === 'server.suspended' && isSuspendedForTraffic(tx, subjectId)),
 })

@@ -1,6 +1,8 @@
 // The sentences of the specification about servers that move, but for those about what is done after.
 import { describe, expect, test } from 'bun:test'
+import { tellGuests } from '../../../src/compute/readdressing/switch.ts'
 import { world } from '../../support/world/panel.ts'
+import { decide, dryRun } from '../dry-run/world.ts'
 import { owner, range, server, v4, v6 } from '../panel-in-memory.ts'
 import { begin, discovered, refused } from '../world.ts'
 import { addMigrating, powerAtSource } from './migrating.ts'
@@ -90,6 +92,58 @@ describe('Point 7', () => {
       expect([JSON.parse(told.leave).toSorted(), told.ends]).toEqual([['198.51.100.11', '2001:db8::11'], null])
     },
   )
+  test(
+    'With Email customers on, owners are emailed the new addresses. After start the node switches the address inside ' +
+      'the guest through the guest agent (qemu-guest-agent). If the guest has no agent, the import says so and the ' +
+      'node keeps retrying until one answers.',
+    async () => {
+      using p = await ready(one, { ranges: 'new' })
+      await start(p, { emailsOwners: true })
+      await moveAll(p)
+      const { workloadId, serverId } = (await move(p, 'server1.source.test')) as any
+      const [address] = addressesOf(p, workloadId)
+      const mails = p.mailed().filter(({ subject }) => subject === 'server1.source.test has moved')
+      expect([mails.length, mails[0]!.to]).toEqual([1, 'owner1@source.test'])
+      expect(JSON.stringify(mails[0])).toContain(`Its new addresses: ${address}`)
+      const guest = p.node.agent.host.guestAgent as any
+      const turn = async () => {
+        await tellGuests(p.controller)
+        await p.settle()
+        p.turnClock(700_000)
+      }
+      guest.behave(workloadId, 'silent')
+      for (const _ of [1, 2, 3]) await turn()
+      const waiting = runRow<any>(p, 'SELECT state, error, tries FROM guest_switches')
+      expect(waiting).toEqual({ state: 'waiting', error: 'No guest agent answers.', tries: 3 })
+      const { app, hub } = p.controller
+      app.importVerifications.turn(hub, p.db, app)
+      await app.importVerifications.settled()
+      const { data } = await p.admin('GET', `/admin/migrations/${p.id}/verification/servers`)
+      const check = data[0].checks.find(({ code }: any) => code === 'addresses')
+      expect([data[0].id, check.result]).toEqual([serverId, 'open'])
+      expect(check.words).toContain('guest agent')
+      guest.behave(workloadId, 'well')
+      await turn()
+      expect(runRow<any>(p, 'SELECT state FROM guest_switches')).toEqual({ state: 'done' })
+      expect(guest.addresses(workloadId)).toEqual([`${address}/24`])
+    },
+  )
+  test('Part of your pool: offered only when the range falls inside one of the own pools; servers keep their addresses.', async () => {
+    const servers = [server(1, { addresses: [v4('203.0.113.15')] }), server(2)]
+    const inside = range('2', '203.0.113.0/24', { first: '203.0.113.12', last: '203.0.113.20' })
+    using p = await ready({ servers, ranges: [range('1', '198.51.100.0/24'), inside] })
+    const rows = (await p.admin('GET', `/admin/migrations/${p.id}/mapping/ranges`)).data
+    const isOffered = (sourceId: string) =>
+      rows.find((row: any) => row.sourceId === sourceId).offers.find(({ choice }: any) => choice === 'pool').isOffered
+    expect([isOffered('1'), isOffered('2'), rows[1].choice]).toEqual([false, true, 'pool'])
+    const pools = async () => (await p.admin('GET', '/admin/ip-pools')).data.map(({ name }: any) => name).toSorted()
+    await start(p)
+    await moveAll(p)
+    const { workloadId } = (await move(p, 'server1.source.test')) as any
+    expect(addressesOf(p, workloadId)).toEqual(['203.0.113.15'])
+    // Only the other range has got a pool of its own.
+    expect(await pools()).toEqual(['range-1', 'v4'])
+  })
   test('Adopted servers always keep their addresses.', async () => {
     const p = await world()
     const { id } = addMigrating(p, 'adopt')
@@ -158,6 +212,46 @@ describe('Point 8', () => {
     expect((await p.admin('GET', `/customers/${ownerId}`)).name).toBe('Here before')
   })
   test(
+    'For a staff member the servers never go into the staff account itself: they go into that person’s own client ' +
+      'area, or are imported separately; those of unknown owners go into one account that nobody reads.',
+    async () => {
+      let staff = { id: '', email: '' }
+      const servers = [server(1), server(2, { ownerId: null, ownerEmail: null })]
+      using p = await ready(
+        { servers },
+        {
+          async first(q) {
+            const { id } = q.staff(['servers.power'])
+            staff = { id, email: 'owner1@source.test' }
+            q.db.$client.run('UPDATE accounts SET email = ? WHERE id = ?', [staff.email, id])
+          },
+          before: {
+            owners: [
+              { sourceId: '1', choice: 'client_area' },
+              { sourceId: 'unknown', choice: 'one_account' },
+            ],
+          },
+        },
+      )
+      await start(p, { emailsOwners: true })
+      await moveAll(p)
+      const ownerOf = async (hostname: string) => {
+        const { workloadId } = (await move(p, hostname)) as any
+        const { ownerId } = p.db.$client
+          .query('SELECT owner_id AS ownerId FROM workloads WHERE id = ?')
+          .get(workloadId) as { ownerId: string }
+        return p.db.$client.query('SELECT id, kind, email FROM accounts WHERE id = ?').get(ownerId) as any
+      }
+      const [first, second] = [await ownerOf('server1.source.test'), await ownerOf('server2.source.test')]
+      expect(first.id).not.toBe(staff.id)
+      expect([first.kind, first.email]).toEqual(['customer', 'owner1+client@source.test'])
+      expect([second.kind, second.email]).toEqual(['customer', 'imports@panel.source.test'])
+      expect(p.mailed().map(({ to, subject }) => [to, subject])).toEqual([
+        ['owner1+client@source.test', 'server1.source.test has moved'],
+      ])
+    },
+  )
+  test(
     'import as a separate account (a plus-tagged variant of the address with a tag for the ' + 'source kind).',
     async () => {
       using p = await ready(one, {
@@ -223,6 +317,7 @@ describe('Point 17', () => {
     using p = await ready(one)
     await start(p)
     await moveAll(p)
+    const { workloadId } = (await move(p, 'server1.source.test')) as any
     p.other.listed.servers = [server(1), server(2)]
     const id = await begin(p)
     await discovered(p, id)
@@ -230,6 +325,19 @@ describe('Point 17', () => {
     const states = Object.fromEntries(data.map((row: any) => [row.sourceId, [row.state, row.reason]]))
     expect(states['1']).toEqual(['already_moved', 'Already moved by an earlier import'])
     expect(states['2'][0]).not.toBe('already_moved')
+    // The next import moves the other one, and leaves the first where it is.
+    const q = Object.assign(Object.create(p), { id }) as typeof p
+    // The account of before belongs to the owner.
+    await p.admin('PATCH', `/admin/migrations/${id}/mapping`, { owners: [{ sourceId: '1', choice: 'merge' }] })
+    await decide(q, id, p.location)
+    await dryRun(q)
+    await start(q)
+    await moveAll(q)
+    expect((await moves(q)).map(({ hostname, state }) => [hostname, state])).toEqual([['server2.source.test', 'moved']])
+    expect(p.sources.moving.eventsAt(KVM_1)).toEqual(['stop v1', 'stop v2'])
+    expect(await onNodes(p)).toEqual({ running: 2, vms: 2, volumes: 2 })
+    const { data: after } = await p.admin('GET', `/admin/migrations/${id}/servers?state=already_moved`)
+    expect(after.map((row: any) => row.workloadId)).toEqual([workloadId])
   })
 })
 

@@ -101,6 +101,7 @@ describe('Virtualizor is read', () => {
     const [master] = await all(virtualizorReader(new VirtualizorPanel({ masterIp: '192.0.2.99' })).hypervisors())
     expect(master).toMatchObject({ addresses: ['192.0.2.99'], isPanel: true })
   })
+  // “Always connect to the source panel itself (the master or the panel), which is the only place with an API.”
   test('with a warning where the panel is not the master', async () => {
     const { warnings } = await virtualizorReader(new VirtualizorPanel({ isSlave: true })).account()
     expect(warnings).toEqual([

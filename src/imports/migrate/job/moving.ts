@@ -18,7 +18,7 @@ import { emit } from '../../../kernel/jobs/outbox.ts'
 import type { Ctx } from '../../../kernel/jobs/saga.ts'
 import { policyOf } from '../../../network/firewall-records/policy.ts'
 import { addressesOf } from '../../../network/ip-pools/allocate.ts'
-import { importServerById } from '../../import-records/inventory/queries.ts'
+import { changeServer, importServerById } from '../../import-records/inventory/queries.ts'
 import { changeMove, type ImportMove, moveOf } from '../../import-records/moves/queries.ts'
 import { explained } from '../failures.ts'
 import { holdAtSource } from '../plan/holds.ts'
@@ -172,6 +172,7 @@ export function tellMoved(tx: Tx, job: Told) {
     // It is to be checked.
     ...{ checks: null, checkedAt: null, acceptedBy: null, acceptedAt: null, rolledBackAt: null },
   })
+  changeServer(tx, importServerId, { workloadId: serverId })
   const { concerning, data } = inEvent(tx, load(tx, serverId))
   emit(tx, now, 'server.created', concerning, { ...data, image: null, imported: true })
   emit(tx, now, 'server.provisioned', concerning, { ...data, imported: true })
