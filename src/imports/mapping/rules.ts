@@ -49,12 +49,17 @@ function apply<P extends Part>(
   const by = choosing(call)
   const result: Result = { matched: 0, changed: 0, isComplete: true, withheld: [] }
   const differs = (row: PartRow[P]) => row.choice !== given.choice || row.isProposed || given.choice === 'own'
-  const rows = [...everyRow(tx, part, target.id)].filter(fits)
-  result.matched = rows.length
-  const decided = rows.filter(differs)
-  result.isComplete = decided.length <= MOST_AT_ONCE
   const chosen: string[] = []
-  for (const row of decided.slice(0, MOST_AT_ONCE)) {
+  let decided = 0
+  // One slice of rows is in memory at a time, however many owners there are.
+  for (const row of everyRow(tx, part, target.id)) {
+    if (!fits(row)) continue
+    result.matched++
+    if (!differs(row)) continue
+    if (++decided > MOST_AT_ONCE) {
+      result.isComplete = false
+      continue
+    }
     try {
       chooseOne(by, part, { ...given, sourceId: row.sourceId } as never)
       chosen.push(row.sourceId)

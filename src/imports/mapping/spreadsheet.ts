@@ -86,7 +86,8 @@ const plain = (cell: string) => cell.replace(/(?<=(?:^|[;\t\r\n]) *)'(?=[=+\-@\t
 async function linesOf(text: string, slices: Slices): Promise<Parsed[]> {
   const head = /[^\r\n]*/.exec(text.replace(/^\ufeff/, ''))![0]
   const separator = head.split(';').length > head.split(',').length ? ';' : ','
-  const rows: { record: string[]; info: { lines: number } }[] = []
+  const found: Parsed[] = []
+  let places: number[] | undefined
   const parser = parse({
     delimiter: separator,
     bom: true,
@@ -94,33 +95,38 @@ async function linesOf(text: string, slices: Slices): Promise<Parsed[]> {
     skip_empty_lines: true,
     relax_column_count: true,
   })
-  parser.on('data', (row) => void rows.push(row))
+  parser.on('data', ({ record, info }: { record: string[]; info: { lines: number } }) => {
+    if (places) found.push({ line: info.lines, cells: cellsOf(record, places) })
+    else places = placesIn(record)
+  })
   const end = finished(parser).then(
     () => undefined,
     () => wrong('is not CSV: look at the quotation marks.'),
   )
   const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length && !parser.destroyed && rows.length <= MOST_LINES; at += 16_384) {
+  for (let at = 0; at < bytes.length && !parser.destroyed && found.length <= MOST_LINES; at += 16_384) {
     parser.write(bytes.subarray(at, at + 16_384))
     if (slices.isOver) await slices.rest()
   }
   if (!parser.destroyed) parser.end()
   const failure = await end
   if (failure) throw failure
-  if (rows.length > MOST_LINES) throw wrong('has more lines than an import has rows.')
-  const columns = (rows.shift()?.record ?? []).map((cell) => cell.trim().toLowerCase())
-  const places = COLUMNS.map((name) => columns.indexOf(name))
-  if (places.some((place, i) => place < 0 && COLUMNS[i] !== 'name'))
+  if (found.length >= MOST_LINES) throw wrong('has more lines than an import has rows.')
+  if (!places || places.some((place, i) => place < 0 && COLUMNS[i] !== 'name'))
     throw wrong('has no columns part, id, choice and target in its first line.')
-  return rows.map(({ record, info }) => {
-    const [part, id, name, choice, target] = places.map((place) => plain(record[place] ?? '').trim())
-    return {
-      line: info.lines,
-      cells: (parts as readonly string[]).includes(part!)
-        ? { part: part as Part, id: id!, name: name!, choice: choice!, target: target! }
-        : `unknown part “${part!.slice(0, 40)}”`,
-    }
-  })
+  return found
+}
+/** Where each column is in the first line; -1: nowhere. */
+function placesIn(first: readonly string[]): number[] {
+  const columns = first.map((cell) => cell.trim().toLowerCase())
+  return COLUMNS.map((name) => columns.indexOf(name))
+}
+/** The cells of a line, or why it cannot be used. */
+function cellsOf(record: readonly string[], places: readonly number[]): Line | string {
+  const [part, id, name, choice, target] = places.map((place) => plain(record[place] ?? '').trim())
+  return (parts as readonly string[]).includes(part!)
+    ? { part: part as Part, id: id!, name: name!, choice: choice!, target: target! }
+    : `unknown part “${part!.slice(0, 40)}”`
 }
 
 const choicesOf: Readonly<Record<Part, readonly string[]>> = {

@@ -5,7 +5,7 @@ import { applyToHypervisors } from '../../../src/imports/mapping/rules.ts'
 import { type Answers, allIfAllowed, aroundParts, page, reading } from '../../../src/kernel/web/page.ts'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
-import { Empty, Facts, Section } from '../../components/section.tsx'
+import { Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Count, Table } from '../../components/table.tsx'
 import { count, gb, mb } from '../../components/words.ts'
@@ -39,6 +39,7 @@ function LocationsPage({ import: of, hypervisors, plan, locations }: Data) {
   const places = locations?.data ?? []
   return (
     <MappingFrame of={of} part="hypervisors">
+      {mayMap && !places.length && <NoPlaces isHidden={!locations} />}
       <List
         of={hypervisors}
         noun="hypervisor"
@@ -76,6 +77,23 @@ function LocationsPage({ import: of, hypervisors, plan, locations }: Data) {
     </MappingFrame>
   )
 }
+
+/** Nothing can be copied without a location: who can give this reader one. */
+const NoPlaces = ({ isHidden }: { isHidden: boolean }) => (
+  <Note level="warn">
+    {isHidden ? (
+      <>
+        <strong>Your role sees no locations,</strong> so you cannot choose where servers are copied to. Ask a colleague
+        for the permission to see nodes, or to choose here.
+      </>
+    ) : (
+      <>
+        <strong>There is no location yet.</strong> <Link to="/admin/node-groups">Add one</Link>, then choose where
+        servers are copied to.
+      </>
+    )}
+  </Note>
+)
 
 function optionsOf({ offers, goesTo, node }: Hypervisor, places: readonly Place[]): RowOption[] {
   const why = (choice: string) => offers.find((one) => one.choice === choice && !one.isOffered)?.words
