@@ -115,7 +115,7 @@ export function tellBothOwners(tx: Tx, app: AppContext, { type, subjectId, custo
     })
 }
 
-/** A suspension for traffic has a notice of its own, and an import tells owners what its operator wants them to hear. */
+/** A suspension for traffic has a notice of its own, and an import has its own messages. */
 export const tellOwner = tellingOwner<Data, Ended>({
   told,
   load: (tx, id) => load(tx, id) ?? { purgeAt: null, protected: false },

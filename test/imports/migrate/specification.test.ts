@@ -128,7 +128,7 @@ describe('Point 7', () => {
       expect(guest.addresses(workloadId)).toEqual([`${address}/24`])
     },
   )
-  test('Part of your pool: offered only when the range falls inside one of the own pools; servers keep their addresses.', async () => {
+  test('Part of your pool: offered only when the range falls inside one of the own pools; addresses stay', async () => {
     const servers = [server(1, { addresses: [v4('203.0.113.15')] }), server(2)]
     const inside = range('2', '203.0.113.0/24', { first: '203.0.113.12', last: '203.0.113.20' })
     using p = await ready({ servers, ranges: [range('1', '198.51.100.0/24'), inside] })
