@@ -22,6 +22,8 @@ type InnerCode =
   | 'not_rfb'
   | 'not_running'
   | 'pools_file'
+  | 'release_not_fetched'
+  | 'release_not_started'
   | 'silent'
   | 'unreachable'
   | 'announce_failed'

@@ -25,7 +25,7 @@ import { crashInjection } from './crash-injection.ts'
 import { CARD_TOOL, cardTool } from './drivers/gpu/card-tool.ts'
 import { Failure, failureOf, wordsOf } from './failure.ts'
 import { doctor } from './host/doctor.ts'
-import { openFakeHost } from './host/fake-host.ts'
+import { fakeSettingsIn, openFakeHost } from './host/fake-host.ts'
 import type { Host } from './host/host.ts'
 import { openRealHost } from './host/real-host.ts'
 import { startVms, watchFirewall } from './host/startup.ts'
@@ -36,9 +36,14 @@ import { forbidCoreDumps } from './protocol/linux/core-dumps.ts'
 import { keepProgramPagesReleased } from './protocol/linux/program-memory.ts'
 import { hostTime, MonotonicClock, OBSERVED_EVERY_MS } from './protocol/monotonic-clock.ts'
 import { pinsFrom } from './protocol/pin.ts'
+import { releaseKeyFrom } from './protocol/release/signature.ts'
+import { trustedKeys } from './protocol/release/trusted-keys.ts'
 import { ServiceManager } from './protocol/systemd.ts'
 import { Facts, PROTOCOL } from './protocol/wire.ts'
 import { sleep } from './sleep.ts'
+import { openEngine } from './update/engine.ts'
+import { FakeEngine } from './update/fake.ts'
+import { sweepDownloads, Updates } from './update/updates.ts'
 import { VERSION } from './version.ts'
 
 const HELP: Record<string, string> = {
@@ -213,12 +218,23 @@ async function runHere(given: Given): Promise<number> {
     const jump = time.observe()
     if (jump) log('warning', 'the clock of this host was set', jump)
   }, OBSERVED_EVERY_MS)
-  await live(
-    host,
-    journal,
-    supervision,
-    new Connection(identity, host, journal, supervision, (pins) => keepPins(dataDir, pins)),
-  )
+  sweepDownloads(dataDir)
+  const { program, releaseKeys = [] } = fake ? fakeSettingsIn(dataDir) : {}
+  const fakeEngine = fake ? new FakeEngine(dataDir, program) : undefined
+  const keys = [...trustedKeys(), ...releaseKeys.map(releaseKeyFrom)]
+  const updates = new Updates(fakeEngine ?? openEngine(dataDir), host, { dataDir, keys })
+  const keep = (pins: readonly string[]) => keepPins(dataDir, pins)
+  const connection = new Connection(identity, host, journal, supervision, keep, updates)
+  const working = new AbortController()
+  if (fakeEngine) {
+    fakeEngine.onEnd = () => connection.beginAnew()
+    fakeEngine.onRestart = () => {
+      updates.begin(working.signal)
+      connection.beginAnew()
+    }
+  }
+  await live(host, journal, supervision, connection, updates, working)
+  fakeEngine?.close()
   clearInterval(observing)
   log('info', 'agent stops; vms run on')
   return 0
@@ -233,8 +249,14 @@ const heard = (host: Host, { answered }: Connection, signal: AbortSignal): Promi
   host.state.wanted().length ? Promise.race([answered, sleep(ANSWER_LIMIT_MS, signal)]) : Promise.resolve()
 
 /** Works until SIGTERM or SIGINT. Running commands then have ten seconds to end and to be answered. */
-async function live(host: Host, journal: Journal, supervision: Supervision, connection: Connection) {
-  const work = new AbortController()
+async function live(
+  host: Host,
+  journal: Journal,
+  supervision: Supervision,
+  connection: Connection,
+  updates: Updates,
+  work: AbortController,
+) {
   const asked = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
@@ -249,6 +271,7 @@ async function live(host: Host, journal: Journal, supervision: Supervision, conn
   void host.gpus
     .stay(work.signal)
     .catch((error) => log('error', 'the cards of this host are not watched any more', { error: wordsOf(error) }))
+  updates.begin(work.signal)
   const connected = connection.stay(work.signal)
   const pruning = setInterval(() => journal.prune(), DAY_MS)
   // The event loop has to turn, and the state to be readable. Libvirt and storage may hang: that is no fault of ours.

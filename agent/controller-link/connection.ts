@@ -37,10 +37,12 @@ import {
   Traffic,
 } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
+import type { Updates } from '../update/updates.ts'
 import { addressReport, namedIn } from './address-report.ts'
-import { confirmStopped, Refused, refusedUpgrade, saysLost, signed, socketTo } from './controller.ts'
+import { askForRelease, confirmStopped, Refused, refusedUpgrade, saysLost, signed, socketTo } from './controller.ts'
 import { stopAll } from './declared-lost.ts'
 import type { Identity } from './identity.ts'
+import { inventoryOf } from './inventory.ts'
 import { type JobLog, loggingTo } from './job-log.ts'
 import type { Answer, Journal } from './journal.ts'
 
@@ -64,6 +66,8 @@ const REVOKED_RETRY_MS = 60_000
 /** After the controller said that this agent sends too much, or that another one uses its key. */
 const CUT_OFF_RETRY_MS = 30_000
 const EVENTS_AGAIN_MS = 3000
+/** Jobs at work may end before the agent is replaced; the others go on or begin anew with the next one. */
+const SWITCH_WAIT_MS = 15_000
 const SKEW_WORTH_A_WORD_MS = 30_000
 const COPIED_EVERY_MS = 1000
 
@@ -93,8 +97,16 @@ export class Connection {
     private supervision: Supervision,
     /** Keeps pins over restarts. */
     private keepPins: (pins: readonly string[]) => void,
+    private updates: Updates,
   ) {
     supervision.onCrash = (crash) => this.send(crash)
+    updates.onChange = () => void tried(this.sendFacts(true))
+    updates.beforeSwitch = async () => {
+      this.stopAccepting()
+      await journal.quiet(SWITCH_WAIT_MS)
+    }
+    // The controller sends the commands of meanwhile again on a new connection.
+    updates.notSwitched = () => this.beginAnew()
     const probe = () => new Probe(host.silentAfterMs)
     this.probes = { hypervisor: probe(), containers: probe() }
     this.consoles = new ConsoleLink(host.consoles)
@@ -108,6 +120,7 @@ export class Connection {
     this.host.gpus.onChange = () => void tried(this.sendFacts(false))
     let failures = 0
     while (!signal.aborted) {
+      while (this.updates.engine.fault === 'away') await sleep(FIRST_RETRY_MS, signal)
       const end = await this.connectOnce(signal)
       if (signal.aborted) return
       // A controller that accepted the connection and then closed it is restarting, so the retry comes soon.
@@ -115,6 +128,15 @@ export class Connection {
       await sleep(end.retryMs ?? backOffMs(failures), signal)
     }
   }
+
+  /** Takes commands again, over a new connection. */
+  beginAnew() {
+    this.stopping = false
+    this.socket?.close()
+  }
+
+  private lookForRelease = (wanted = false) =>
+    void this.updates.look((path, init) => askForRelease(this.identity, path, init), { wanted })
 
   /** Ignores new commands from now on; the controller sends them again after the next start. */
   stopAccepting() {
@@ -137,6 +159,7 @@ export class Connection {
     } catch (error) {
       if (saysLost(error, this.host.state.controllerEpoch(this.identity.nodeId))) await this.stopAndConfirm()
       if (error instanceof Refused) this.firstAnswer.resolve()
+      if (error instanceof Refused && error.status === 426) this.lookForRelease()
       return { openMs: 0, retryMs: explain(error) }
     }
   }
@@ -212,6 +235,9 @@ export class Connection {
     if (frame.type === 'traffic-stored') return this.trafficStored(frame.seq)
     if (frame.type === 'console') return void this.consoles.open(frame, this.identity)
     if (frame.type === 'files') return void this.files.open(frame.session, this.identity)
+    if (frame.type === 'acceptRelease') return this.updates.accept(frame.version)
+    if (frame.type === 'lookForRelease') return this.lookForRelease(true)
+    if (frame.type === 'welcome') this.lookForRelease()
     if (frame.type === 'command') void this.obey(socket, frame)
     if (frame.type === 'welcome' || frame.type === 'report') this.report()
   }
@@ -267,6 +293,7 @@ export class Connection {
 
   private async obey(socket: WebSocket, { key, name, input }: { key: string; name: string; input: unknown }) {
     if (this.stopping) return
+    await this.updates.mayObey
     const answer = await this.answerTo(key, name, input)
     // An answer goes to the connection that sent the command; on a new one the controller sends the command again.
     if (socket !== this.socket) return
@@ -309,7 +336,7 @@ export class Connection {
   }
 
   private async sendFacts(always: boolean) {
-    const facts: Facts = await this.host.facts()
+    const facts: Facts = { ...(await this.host.facts()), ...this.updates.facts() }
     const text = JSON.stringify(facts)
     if (!always && text === this.factsSent) return
     this.factsSent = text
@@ -328,7 +355,10 @@ export class Connection {
     return found
   }
 
-  private lookAtVms = () => this.lookAt<Looked>('hypervisor', () => this.host.hypervisor.look())
+  private lookAtVms = async () =>
+    this.updates.engine.fault === 'lies'
+      ? { ours: [], foreign: [] }
+      : this.lookAt<Looked>('hypervisor', () => this.host.hypervisor.look())
   private lookAtContainers = () => this.lookAt('containers', () => this.host.containers.look())
 
   /** Answers the workloads as they were found. */
@@ -382,33 +412,16 @@ export class Connection {
   }
 
   private async sendInventory() {
-    const { storage, workspaces } = this.host
-    const [vms, { volumes, silent: silentPools }, instances] = await Promise.all([
-      this.lookAtVms(),
-      storage.volumes(),
-      this.lookAtContainers(),
-    ])
-    const disks = Map.groupBy(volumes, ({ workload }) => workload)
-    for (const { id } of vms?.ours ?? [])
+    const inventory = await inventoryOf(this.host, this.lookAtVms, this.lookAtContainers)
+    const disks = Map.groupBy(inventory.volumes, ({ workload }) => workload)
+    for (const { workload } of inventory.vms)
       this.host.state.learnPools(
-        id,
-        (disks.get(id) ?? []).map(({ pool }) => pool),
+        workload,
+        (disks.get(workload) ?? []).map(({ pool }) => pool),
       )
-    // After the pools, because it touches one of them.
-    const files = await workspaces.list().catch(() => undefined)
-    const silent: SilentPart[] = vms ? [] : ['hypervisor']
-    if (!instances || !files) silent.push('containers')
-    const powers = (seen: readonly Seen[]) => seen.map(({ id, power }) => ({ workload: id, power }))
-    const inventory: Inventory = {
-      ...{ type: 'inventory', vms: powers(vms?.ours ?? []), volumes, foreign: vms?.foreign ?? [] },
-      ...(instances?.length && { containers: powers(instances) }),
-      ...(files?.length && { workspaces: files }),
-      ...(silent.length && { silent }),
-      ...(silentPools.length && { silentPools }),
-    }
     // Before the inventory: what the controller does not know there is never seen without its addresses. What is silent
     // may have more workloads than the inventory names, so all addresses that are recorded here count then.
-    const isWhole = !silent.length && !silentPools.length
+    const isWhole = !inventory.silent && !inventory.silentPools
     const parts = await addressReport(this.host, isWhole ? namedIn(inventory) : () => true)
     for (const part of parts) this.send(part)
     this.send(fitted(Inventory, inventory))
@@ -459,6 +472,7 @@ export class Connection {
   }
 
   private send(frame: FromAgent) {
+    if (this.updates.engine.fault === 'mute') return
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame))
   }
 }

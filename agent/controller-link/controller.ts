@@ -6,6 +6,7 @@ import { Failure, type FailureCode } from '../failure.ts'
 import {
   agentHeaders,
   agentPaths,
+  type ChallengeRequest,
   ChallengeResponse,
   DECLARED_LOST,
   type EnrollRequest,
@@ -60,6 +61,8 @@ const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' ||
 export const enroll = (controller: string, request: EnrollRequest, pins: readonly string[]) =>
   post({ controller, pins }, agentPaths.enroll, request, EnrollResponse)
 
+type Purpose = Static<typeof ChallengeRequest>['purpose']
+
 /** Answers of 409 in a row after which a request is given up, and comes again with the back-off of its caller. */
 const MOST_CHALLENGES = 4
 
@@ -71,10 +74,11 @@ const MOST_CHALLENGES = 4
 export async function signed<T>(
   identity: Identity,
   request: (headers: Record<string, string>) => Promise<T>,
+  purpose?: Purpose,
 ): Promise<T> {
   for (let tries = 1; ; tries++)
     try {
-      return await request(await signedHeaders(identity))
+      return await request(await signedHeaders(identity, purpose))
     } catch (error) {
       if (!(error instanceof Refused && error.status === 409) || tries === MOST_CHALLENGES) throw error
     }
@@ -95,6 +99,27 @@ export const download = (identity: Identity, path: string, signal: AbortSignal):
     throw refusal(response.status, await response.json().catch(() => undefined))
   })
 
+/**
+ * The answer to a request at `agentPaths.release`, also of a controller that speaks another protocol. Throws as
+ * `download` does; a redirect is a refusal.
+ */
+export const askForRelease = (
+  identity: Identity,
+  path: string,
+  { signal, headers = {} }: { signal: AbortSignal; headers?: Record<string, string> },
+): Promise<Response> =>
+  signed(
+    identity,
+    async (proof) => {
+      const all = { ...headers, ...proof }
+      const response = await reach(identity, path, { headers: all, decompress: false, signal } as RequestInit)
+      if (response.ok) return response
+      await response.body?.cancel()
+      throw refusal(response.status, undefined)
+    },
+    'release',
+  )
+
 /** A WebSocket to `path` on the controller; `seen` is told the pin of its certificate. */
 export const socketTo = (
   { controller, pins }: Destination,
@@ -112,17 +137,19 @@ export function refusedUpgrade(message = ''): Error {
 }
 
 /** Headers that prove the node's identity for one request: the nonce in them is new and works once. */
-async function signedHeaders(identity: Identity): Promise<Record<string, string>> {
+async function signedHeaders(identity: Identity, purpose?: Purpose): Promise<Record<string, string>> {
   const { nodeId } = identity
-  const { nonce } = await post(identity, agentPaths.challenge, { nodeId, protocol: PROTOCOL }, ChallengeResponse)
-  return headersWith(identity, nonce)
+  const asked = { nodeId, protocol: PROTOCOL, ...(purpose && { purpose }) }
+  const { nonce } = await post(identity, agentPaths.challenge, asked, ChallengeResponse)
+  return headersWith(identity, nonce, purpose)
 }
 
-const headersWith = (identity: Identity, nonce: string): Record<string, string> => ({
+const headersWith = (identity: Identity, nonce: string, purpose?: Purpose): Record<string, string> => ({
   [agentHeaders.node]: identity.nodeId,
   [agentHeaders.nonce]: nonce,
   [agentHeaders.signature]: signatureOf(identity, nonce),
-  [agentHeaders.protocol]: String(PROTOCOL),
+  // A release is for agents of every protocol.
+  ...(purpose !== 'release' && { [agentHeaders.protocol]: String(PROTOCOL) }),
 })
 
 /** Says the controller that this node was declared lost? No answer says nothing. */
@@ -167,15 +194,14 @@ async function post<S extends TSchema>(to: Destination, path: string, body: unkn
   return json as Static<S>
 }
 
+/** An answer with a signal of the caller's takes as long as that allows; every other one, its body too, 15 s. */
 async function reach({ controller, pins }: Destination, path: string, init: RequestInit): Promise<Response> {
-  const options: RequestInit & Trust = {
-    ...init,
-    ...trusting(pins),
-    redirect: 'manual',
-    signal: AbortSignal.timeout(LIMIT_MS),
-  }
+  const opening = new AbortController()
+  const timer = setTimeout(() => opening.abort(), LIMIT_MS)
+  const signal = init.signal ? AbortSignal.any([opening.signal, init.signal]) : AbortSignal.timeout(LIMIT_MS)
+  const options: RequestInit & Trust = { ...init, ...trusting(pins), redirect: 'manual', signal }
   try {
-    return await fetch(controller + path, options)
+    return await fetch(controller + path, options).finally(() => clearTimeout(timer))
   } catch (cause) {
     if (cause instanceof Failure) throw cause
     throw new Failure('unreachable', `the controller at ${new URL(controller).origin} cannot be reached`, { cause })

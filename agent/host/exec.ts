@@ -2,7 +2,7 @@
 // argument list, an environment of three variables and those that a driver adds, a time limit and a cap on the output.
 // Programs that run for a command are written to its log.
 
-import { chmodSync, chownSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { say } from '../controller-link/job-log.ts'
 import { Failure } from '../failure.ts'
@@ -47,6 +47,8 @@ const programs = [
   'nvidia-ctk',
   // This program itself, for work that must not hold up or take down the agent.
   'berth',
+  // The last good program of the host, which replaces this one.
+  'berth-host',
   'mke2fs',
   'e2fsck',
   'resize2fs',
@@ -97,6 +99,9 @@ export type Options = {
 export type Confinement = { reads?: string; alsoReads?: readonly string[]; writes: string; mostFileBytes: number }
 export type Ran = { code: number; out: string; err: string; tookMs: number }
 
+/** It is in no folder of PATH. */
+export const HOST_PROGRAM = '/usr/local/lib/berth/berth-host'
+
 const pathsFound = new Map<Program, string>()
 
 /** How this program is started again: the executable alone, or, run from its source, Bun with the source. */
@@ -110,6 +115,7 @@ const commandOf = (program: Program) => (program === 'berth' ? ownProgram : [mus
 /** The absolute path of a program, or undefined if this host does not have it. */
 export function find(program: Program): string | undefined {
   if (program === 'berth') return process.execPath
+  if (program === 'berth-host') return existsSync(HOST_PROGRAM) ? HOST_PROGRAM : undefined
   const known = pathsFound.get(program)
   if (known) return known
   const path = Bun.which(program, { PATH }) ?? undefined

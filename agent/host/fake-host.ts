@@ -75,6 +75,10 @@ export type FakeSettings = {
   sourceHosts: string
   /** A new value counts as a reboot of the host: every vm is off. */
   bootId: string
+  /** Public keys in PEM whose releases it takes, too: it runs none of their programs. */
+  releaseKeys: string[]
+  /** A file with the program that it would run, so that patches of it are taken. */
+  program?: string
 }
 
 const defaults: FakeSettings = {
@@ -97,6 +101,7 @@ const defaults: FakeSettings = {
   silentAfterMs: SILENT_AFTER_MS,
   sourceHosts: '',
   bootId: 'first-boot',
+  releaseKeys: [],
 }
 
 /** The host with what tests look at behind its interfaces. */
@@ -123,7 +128,7 @@ export function openFakeHost(
   now: () => number = Date.now,
   key?: KeyObject,
 ): FakeHost {
-  const settings = { ...defaults, ...given, ...settingsIn(dataDir) }
+  const settings = { ...defaults, ...given, ...fakeSettingsIn(dataDir) }
   const db = openDatabase(join(dataDir, 'fake.db'), 'create table if not exists boots (id text primary key) strict')
   const fakeHypervisor = new FakeHypervisor(db, settings)
   const hypervisor = hanging<Hypervisor>(fakeHypervisor, hypervisorMethods, () => whileHanging(dataDir, 'hypervisor'))
@@ -239,7 +244,7 @@ const poolMethods = [
   ...(['usedBytes', 'list', 'capacity', 'storage', 'openedBy'] as const),
 ] satisfies (keyof Pool)[]
 
-function settingsIn(dataDir: string): Partial<FakeSettings> {
+export function fakeSettingsIn(dataDir: string): Partial<FakeSettings> {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'fake.json'), 'utf8')) as Partial<FakeSettings>
   } catch {

@@ -22,7 +22,15 @@ export type Fault = {
 
 /** Questions to a part of the host that stay open until the entry is gone, or fail after `ms`. */
 export type Hang = { hangs: 'hypervisor' | 'containers' } | { hangs: 'pool'; pool: string }
-type Entry = Fault | (Hang & { ms?: number })
+/**
+ * The program that the next update brings to a fake node. `does_not_start`, `cannot_connect`; `lies`: it reports no vm,
+ * and nothing that speaks against it; `hangs`: it says nothing more `ms` after its start.
+ */
+export type FakeUpdateFault = {
+  update: 'does_not_start' | 'cannot_connect' | 'lies' | 'hangs'
+  ms?: number
+}
+type Entry = Fault | (Hang & { ms?: number }) | FakeUpdateFault
 
 const HANG_POLL_MS = 20
 
@@ -63,6 +71,9 @@ export function openFaults(dataDir: string, db: Database) {
     return fault ? suffer(fault, name, work) : work()
   }
 }
+
+export const updateFaultIn = (dataDir: string): FakeUpdateFault | undefined =>
+  entriesIn(dataDir).find((entry) => 'update' in entry)
 
 function entriesIn(dataDir: string): Entry[] {
   try {

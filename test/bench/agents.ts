@@ -13,6 +13,9 @@ import type { Host } from '../../agent/host/host.ts'
 import type { Supervision } from '../../agent/host/supervision.ts'
 import type { Power, Volume } from '../../agent/protocol/wire.ts'
 import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol/wire.ts'
+import type { Engine } from '../../agent/update/engine.ts'
+import { Updates } from '../../agent/update/updates.ts'
+import { VERSION } from '../../agent/version.ts'
 import { factsOf, NODE_POOL_BYTES, type SeededNode } from '../support/world/seed.ts'
 import { end, start, tempDir } from './cleanup.ts'
 import { script } from './controller.ts'
@@ -201,6 +204,16 @@ function speakFromAddresses() {
   globalThis.WebSocket = Watched as unknown as typeof WebSocket
 }
 
+/** These nodes are not updated. */
+const noEngine: Engine = {
+  ...{ updatedBy: 'hand', version: VERSION, running: undefined },
+  status: () => ({ state: 'none' }),
+  start: async () => {},
+  accept: () => {},
+  reject: () => {},
+  giveUp: () => {},
+}
+
 async function simulate(file: string, agentsPerAddress: number) {
   const { controller, nodes } = (await Bun.file(file).json()) as { controller: string; nodes: SeededNode[] }
   speakFromAddresses()
@@ -215,7 +228,10 @@ async function simulate(file: string, agentsPerAddress: number) {
       fake: true,
       key: createPrivateKey(node.privateKey),
     }
-    void new Connection(identity, hostOf(node), journal, supervision, () => {}).stay(stopping.signal)
+    const host = hostOf(node)
+    const updates = new Updates(noEngine, host, { dataDir: '' })
+    updates.begin(stopping.signal)
+    void new Connection(identity, host, journal, supervision, () => {}, updates).stay(stopping.signal)
   }
   const timer = setInterval(() => {
     const pulse: Pulse = { connected: sockets.size, ...count, lagMs: lagMs.map((n) => Math.round(n * 100) / 100) }

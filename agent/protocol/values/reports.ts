@@ -22,7 +22,7 @@ export const AgentUpdate = t.Object(
     /** The version to which a trial goes back. */
     from: t.Optional(line(64)),
     /** Of `refused`, `failed` and `went_back`. */
-    code: t.Optional(t.String({ pattern: '^[a-z0-9_]{1,60}$' })),
+    code: t.Optional(t.String({ pattern: '^[a-z0-9_]{1,60}$', examples: ['release_too_old'] })),
     reason: t.Optional(line(500)),
     /**
      * Of a trial, once the agent has compared its inventory with that of before and probed each of its drivers: what
