@@ -1709,6 +1709,26 @@ export type GpuInstance = {
   terminatedAt: string | null
 }
 
+/** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
+export type GpuInstanceFilter = {
+  /** Part of a name, address or owner, an id, or the billing system's identifier. */
+  q?: string
+  /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
+  status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
+  /** Only instances of this customer. */
+  ownerId?: string
+  /** Only instances in this location. */
+  locationId?: string
+  /** Only instances of this offer. */
+  offerId?: string
+  /** Only instances with exactly this identifier of the billing system's own. */
+  billingServiceId?: string
+  /** Only instances on this host. */
+  nodeId?: string
+  /** Only instances of this reseller and its customers. */
+  resellerId?: string
+}
+
 export type GpuInstancePage = {
   data: (GpuInstance)[]
   /** Null on the last page. */
@@ -4926,6 +4946,34 @@ export type ServerElsewhere = {
   changes: (string)[]
 }
 
+/** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
+export type ServerFilter = {
+  /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
+  q?: string
+  /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
+  status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+  /** Only servers of this customer. */
+  ownerId?: string
+  /** Only servers on this node. */
+  nodeId?: string
+  /** Only servers in this location. */
+  locationId?: string
+  /** Only servers with this package. */
+  packageId?: string
+  /** Only servers with exactly this identifier of the billing system's own. */
+  billingServiceId?: string
+  /** Only servers with this label, of its owner or, for staff, of staff. */
+  label?: string
+  /** Only servers of the customer with exactly this identifier of the billing system's own. */
+  externalId?: string
+  /** Only servers of this reseller and its customers. */
+  resellerId?: string
+  /** Only servers with an address of this pool. */
+  ipPoolId?: string
+  /** Only terminated servers that can still be brought back. */
+  recoverable?: "true"
+}
+
 export type ServerFirewall = {
   serverId: string
   enabled: boolean
@@ -6988,25 +7036,7 @@ export interface Operations {
     body: {
       /** These GPU instances. */
       ids?: (string)[]
-      /** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
-      filter?: {
-        /** Part of a name, address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
-        status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
-        /** Only instances of this customer. */
-        ownerId?: string
-        /** Only instances in this location. */
-        locationId?: string
-        /** Only instances of this offer. */
-        offerId?: string
-        /** Only instances with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only instances on this host. */
-        nodeId?: string
-        /** Only instances of this reseller and its customers. */
-        resellerId?: string
-      }
+      filter?: GpuInstanceFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
       action: "start" | "stop" | "restart"
@@ -7098,25 +7128,7 @@ export interface Operations {
     body: {
       /** These GPU instances. */
       ids?: (string)[]
-      /** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
-      filter?: {
-        /** Part of a name, address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
-        status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
-        /** Only instances of this customer. */
-        ownerId?: string
-        /** Only instances in this location. */
-        locationId?: string
-        /** Only instances of this offer. */
-        offerId?: string
-        /** Only instances with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only instances on this host. */
-        nodeId?: string
-        /** Only instances of this reseller and its customers. */
-        resellerId?: string
-      }
+      filter?: GpuInstanceFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
       reason: OneLineOfVisibleText1To500
@@ -7140,25 +7152,7 @@ export interface Operations {
     body: {
       /** These GPU instances. */
       ids?: (string)[]
-      /** All GPU instances that fit, as `gpu-instances.list-all` has them; an empty one is every GPU instance. */
-      filter?: {
-        /** Part of a name, address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
-        status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
-        /** Only instances of this customer. */
-        ownerId?: string
-        /** Only instances in this location. */
-        locationId?: string
-        /** Only instances of this offer. */
-        offerId?: string
-        /** Only instances with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only instances on this host. */
-        nodeId?: string
-        /** Only instances of this reseller and its customers. */
-        resellerId?: string
-      }
+      filter?: GpuInstanceFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
     }
@@ -9515,33 +9509,7 @@ export interface Operations {
     body: {
       /** These servers. */
       ids?: (string)[]
-      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
-      filter?: {
-        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
-        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
-        /** Only servers of this customer. */
-        ownerId?: string
-        /** Only servers on this node. */
-        nodeId?: string
-        /** Only servers in this location. */
-        locationId?: string
-        /** Only servers with this package. */
-        packageId?: string
-        /** Only servers with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only servers with this label, of its owner or, for staff, of staff. */
-        label?: string
-        /** Only servers of the customer with exactly this identifier of the billing system's own. */
-        externalId?: string
-        /** Only servers of this reseller and its customers. */
-        resellerId?: string
-        /** Only servers with an address of this pool. */
-        ipPoolId?: string
-        /** Only terminated servers that can still be brought back. */
-        recoverable?: "true"
-      }
+      filter?: ServerFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
       /** The customer. */
@@ -9662,33 +9630,7 @@ export interface Operations {
     body: {
       /** These servers. */
       ids?: (string)[]
-      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
-      filter?: {
-        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
-        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
-        /** Only servers of this customer. */
-        ownerId?: string
-        /** Only servers on this node. */
-        nodeId?: string
-        /** Only servers in this location. */
-        locationId?: string
-        /** Only servers with this package. */
-        packageId?: string
-        /** Only servers with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only servers with this label, of its owner or, for staff, of staff. */
-        label?: string
-        /** Only servers of the customer with exactly this identifier of the billing system's own. */
-        externalId?: string
-        /** Only servers of this reseller and its customers. */
-        resellerId?: string
-        /** Only servers with an address of this pool. */
-        ipPoolId?: string
-        /** Only terminated servers that can still be brought back. */
-        recoverable?: "true"
-      }
+      filter?: ServerFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
       /** These are added. */
@@ -9757,33 +9699,7 @@ export interface Operations {
     body: {
       /** These servers. */
       ids?: (string)[]
-      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
-      filter?: {
-        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
-        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
-        /** Only servers of this customer. */
-        ownerId?: string
-        /** Only servers on this node. */
-        nodeId?: string
-        /** Only servers in this location. */
-        locationId?: string
-        /** Only servers with this package. */
-        packageId?: string
-        /** Only servers with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only servers with this label, of its owner or, for staff, of staff. */
-        label?: string
-        /** Only servers of the customer with exactly this identifier of the billing system's own. */
-        externalId?: string
-        /** Only servers of this reseller and its customers. */
-        resellerId?: string
-        /** Only servers with an address of this pool. */
-        ipPoolId?: string
-        /** Only terminated servers that can still be brought back. */
-        recoverable?: "true"
-      }
+      filter?: ServerFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
       action: "start" | "shutdown" | "off" | "restart"
@@ -9959,33 +9875,7 @@ export interface Operations {
     body: {
       /** These servers. */
       ids?: (string)[]
-      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
-      filter?: {
-        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
-        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
-        /** Only servers of this customer. */
-        ownerId?: string
-        /** Only servers on this node. */
-        nodeId?: string
-        /** Only servers in this location. */
-        locationId?: string
-        /** Only servers with this package. */
-        packageId?: string
-        /** Only servers with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only servers with this label, of its owner or, for staff, of staff. */
-        label?: string
-        /** Only servers of the customer with exactly this identifier of the billing system's own. */
-        externalId?: string
-        /** Only servers of this reseller and its customers. */
-        resellerId?: string
-        /** Only servers with an address of this pool. */
-        ipPoolId?: string
-        /** Only terminated servers that can still be brought back. */
-        recoverable?: "true"
-      }
+      filter?: ServerFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
       reason: OneLineOfVisibleText1To500
@@ -10032,33 +9922,7 @@ export interface Operations {
     body: {
       /** These servers. */
       ids?: (string)[]
-      /** All servers that fit, as `servers.list-all` has them; an empty one is every server. */
-      filter?: {
-        /** Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier. */
-        q?: string
-        /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
-        status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
-        /** Only servers of this customer. */
-        ownerId?: string
-        /** Only servers on this node. */
-        nodeId?: string
-        /** Only servers in this location. */
-        locationId?: string
-        /** Only servers with this package. */
-        packageId?: string
-        /** Only servers with exactly this identifier of the billing system's own. */
-        billingServiceId?: string
-        /** Only servers with this label, of its owner or, for staff, of staff. */
-        label?: string
-        /** Only servers of the customer with exactly this identifier of the billing system's own. */
-        externalId?: string
-        /** Only servers of this reseller and its customers. */
-        resellerId?: string
-        /** Only servers with an address of this pool. */
-        ipPoolId?: string
-        /** Only terminated servers that can still be brought back. */
-        recoverable?: "true"
-      }
+      filter?: ServerFilter
       /** So many were shown to whoever chose them; with another number nothing is done. */
       expected?: number
     }

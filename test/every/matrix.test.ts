@@ -272,6 +272,8 @@ beforeAll(async () => {
     role: (await p.admin('POST', '/admin/roles', { name: 'Nobody', permissions: [] })).id,
     'member of staff': people.reader.id,
     'backup target': (await p.admin('POST', '/admin/backup-targets/local', { name: 'Disk', address: '/srv/b' })).id,
+    message: (await p.admin('POST', '/admin/messages', { template: 'maintenance' })).id,
+    'bulk action': (await p.admin('POST', '/admin/servers/actions/label', { filter: {}, add: ['batch'] })).id,
     announcement: await p.admin('POST', '/admin/announcements', { text: 'Hello', audience: 'everybody' }).then(
       (a) => a.id,
       () => '',
@@ -433,6 +435,10 @@ async function more(add: (name: string, thing: Thing) => void) {
     removed(name, id)
   }
   await gone('role', '/admin/roles', { name: 'Gone', permissions: [] })
+  await gone('message', '/admin/messages', { template: 'empty' })
+  const { id: bulkAction } = await p.admin('POST', '/admin/servers/actions/label', { filter: {}, add: ['batch'] })
+  p.db.$client.run('DELETE FROM bulk_actions WHERE id = ?', [bulkAction])
+  removed('bulk action', bulkAction)
   await gone('announcement', '/admin/announcements', { text: 'Gone', audience: 'everybody' })
   await gone('address pool', '/admin/ip-pools', { name: 'gone', network: '198.51.100.0/29', gateway: '198.51.100.1' })
   const disk = { name: 'Gone', address: '/srv/gone' }
@@ -712,6 +718,8 @@ const lists: Readonly<Record<string, List>> = {
   'images.offered': { of: 'image', toAll: true, ownOf: 'own image' },
   'announcements.list': { of: 'announcement', toAll: true },
   'announcements.list-all': { of: 'announcement' },
+  'messages.list': { of: 'message' },
+  'bulk-actions.list': { of: 'bulk action' },
   'webhooks.list': { of: 'webhook' },
   'tokens.list': { of: 'token' },
   'sessions.list': { of: 'session' },

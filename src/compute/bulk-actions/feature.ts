@@ -53,6 +53,9 @@ export const bulkActionsFeature = feature({
     cancelBulkAction,
   ],
   auditTargets: [bulkActionTarget],
+  fixture: async ({ admin }) => ({
+    'bulk action': (await admin('POST', '/admin/servers/actions/label', { filter: {}, add: ['batch'] })).id,
+  }),
   schedule: [
     {
       everyMs: TURN_EVERY_MS,

@@ -9,7 +9,7 @@ import type { Planned } from './select.ts'
 import { bulkStates, bulkWorkloadStates } from './tables.ts'
 
 export const bulkAction: Resource<BulkAction> = {
-  name: 'action for many',
+  name: 'bulk action',
   notFound: 'bulk_action_not_found',
   find: (tx, actor, id) => (actor.kind === 'staff' ? bulkActionById(tx, id) : undefined),
 }

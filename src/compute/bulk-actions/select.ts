@@ -43,6 +43,7 @@ export function selectionFields({ kind, list }: Selectable) {
     ),
     filter: t.Optional(
       t.Object(Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, t.Optional(schema)])), {
+        title: kind.idPrefix === 'srv' ? 'ServerFilter' : 'GpuInstanceFilter',
         additionalProperties: false,
         description: `All ${many} that fit, as \`${list.id}\` has them; an empty one is every ${kind.words.one}.`,
       }),

@@ -42,7 +42,7 @@ function forMany(from: Selectable, { prefix, path, action, body, example, ...dec
     idempotent: true,
     dryRun: true,
     refuses: ['selection_changed', 'selection_too_large'] satisfies Code[],
-    example: { filter: { nodeId: '<node_id>' }, ...example } as never,
+    example: { filter: { status: 'running' }, ...example } as never,
     // Each of thousands is in the record: the log has what selects them.
     auditBody: (sent: any) => (sent.ids ? { ...sent, ids: sent.ids.length } : sent),
     prepare: (call) => planned(call as never, from, deed, given(call.body)),

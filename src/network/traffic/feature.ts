@@ -41,7 +41,7 @@ export const trafficFeature = feature({
     {
       kinds: ['staff'],
       group: 'Infrastructure',
-      position: 245,
+      position: 246,
       name: 'traffic',
       title: 'Traffic',
       href: '/admin/traffic',

@@ -75,5 +75,5 @@ export const messagesFeature = feature({
       sees: listMessages,
     },
   ],
-  fixture: async ({ admin }) => ({ message: (await admin('POST', '/admin/messages', { template: 'news' })).id }),
+  fixture: async ({ admin }) => ({ message: (await admin('POST', '/admin/messages', { template: 'maintenance' })).id }),
 })

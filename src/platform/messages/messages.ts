@@ -279,7 +279,7 @@ export const sendMessage = operation({
   status: 202,
   idempotent: true,
   refuses: ['message_state', 'selection_changed'],
-  example: { expected: 12 },
+  example: { sendAt: null },
   run(call) {
     const { tx, actor, target, body, clock } = call
     mustBeWhole(target)

@@ -7,11 +7,10 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { heaviestTraffic } from '../../../src/network/traffic/heaviest.ts'
 import { Amount, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
-import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Filters } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
-import { addressWith, type Column, Table, Tabs } from '../../components/table.tsx'
+import { type Column, Table, Tabs } from '../../components/table.tsx'
 import { usedTraffic } from '../../components/words.ts'
 
 const reads = { traffic: heaviestTraffic, nodes: aroundParts(allIfAllowed(listNodes)) }
@@ -40,8 +39,6 @@ const nameOf = ({ per, from }: Pick<Traffic, 'per' | 'from'>) =>
 
 function TrafficPage({ traffic, nodes }: Data) {
   const at = useAt()
-  const isPast = Date.parse(traffic.to) < at.now
-  const before = new Date(Date.parse(traffic.from) - 1).toISOString()
   return (
     <>
       <Head
@@ -62,20 +59,11 @@ function TrafficPage({ traffic, nodes }: Data) {
           nodes && nodes.data.length > 1
             ? { name: 'nodeId', label: 'Node', options: nodes.data.map(({ id, name }) => [id, name] as const) }
             : { name: 'nodeId', label: 'Node', value: traffic.node?.name },
+          { name: 'at', label: 'At', time: true },
         ]}
       >
         {at.query['per'] && <input type="hidden" name="per" value={at.query['per']} />}
-        <span class="pager">
-          <b role="status">{nameOf(traffic)}</b>
-          <a class="btn ico s" href={addressWith(at, { at: before })} aria-label="Before">
-            <Icon name="chevron-left" />
-          </a>
-          {isPast && (
-            <a class="btn ico s" href={addressWith(at, { at: traffic.to })} aria-label="After">
-              <Icon name="chevron-right" />
-            </a>
-          )}
-        </span>
+        <b role="status">{nameOf(traffic)}</b>
       </Filters>
       <Stats>
         <Amount title="In" value={usedTraffic(traffic.rxBytes)} />
