@@ -13,6 +13,7 @@ import { supervise } from './services/supervisor.ts'
 import { uninstall } from './uninstall.ts'
 import { beforeStart } from './upgrade/before-start.ts'
 import { upgradeData } from './upgrade/data.ts'
+import { takeRequest } from './upgrade/request.ts'
 import { upgradeStart } from './upgrade/start.ts'
 import { watch } from './upgrade/watch.ts'
 
@@ -54,6 +55,8 @@ export async function hostCommand(args: readonly string[]): Promise<number> {
       return ofService(rest, (service) => watch(speaking(), service))
     case 'upgrade-start':
       return upgradeStart(speaking(), rest)
+    case 'upgrade-requested':
+      return takeRequest(speaking())
     case 'upgrade-data':
       return upgradeData(rest)
     case '--help':

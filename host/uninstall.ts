@@ -10,7 +10,7 @@ import { identityOf } from './node/identity.ts'
 import { type Purged, purgeAll, removeDropIn } from './purge.ts'
 import { tellService, type Way } from './services/command.ts'
 import { journalOf, removeSupervised } from './services/install-service.ts'
-import { dropIns } from './services/units.ts'
+import { dropIns, upgradeRequests } from './services/units.ts'
 
 /** In the order in which they stop. */
 const stopped = ['berth-agent', 'berth-containers', 'berth-http-proxy', 'berth']
@@ -51,6 +51,7 @@ export async function uninstall(machine: Machine, { purge, force }: Pick<Flags, 
 /** Throws `Failed` for one that runs on: it would lose its data under it. */
 export async function stopServices(machine: Machine, way?: Way) {
   const { exec, hasSystemd } = machine
+  if (hasSystemd) exec.try('systemctl', ['disable', '--now', '--quiet', upgradeRequests.name])
   for (const name of stopped) {
     let isStopped = true
     if (hasSystemd) {
@@ -69,7 +70,8 @@ async function removeProgram(machine: Machine) {
   const { exec, hasSystemd, paths } = machine
   for (const program of [paths.program, agentProgram(paths)]) rmSync(program, { force: true })
   rmSync(`${paths.library}/upgrade`, { recursive: true, force: true })
-  for (const name of stopped) rmSync(`${paths.units}/${name}.service`, { force: true })
+  for (const name of [...stopped, 'berth-upgrade']) rmSync(`${paths.units}/${name}.service`, { force: true })
+  rmSync(`${paths.units}/${upgradeRequests.name}`, { force: true })
   for (const dropIn of [dropIns.lowPort, dropIns.gpu]) removeDropIn(machine, dropIn)
   removeSupervised(machine, 'berth', 'berth-agent', 'berth-http-proxy')
   if (existsSync(paths.caddySite)) await removeSite(machine)

@@ -3,6 +3,10 @@ declare module '*.service' {
   const text: string
   export default text
 }
+declare module '*.path' {
+  const text: string
+  export default text
+}
 declare module '*.conf' {
   const text: string
   export default text

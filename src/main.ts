@@ -15,6 +15,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
   berth host …                prepare this machine, and keep its services without systemd (berth host --help)
   berth secrets …             the keys of the secrets in the database: rotate, list, drop (berth secrets --help)
+  berth upgrade FILE|ADDRESS  bring the controller to a signed release (berth upgrade --help)
   berth release …             make, sign and verify releases (berth release --help)
   berth version [--json]      print the version; with --json also protocol, schema and platform
   berth licences              print the licences of Berth and of all that it carries
@@ -55,6 +56,8 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('./app/commands/backup.ts')).backup(rest)
     case 'host':
       return (await import('../host/main.ts')).hostCommand(rest)
+    case 'upgrade':
+      return (await import('../host/upgrade/command.ts')).upgradeCommand(rest)
     case 'backup-server':
       return (await import('../backup-server/command.ts')).backupServerCommand(rest)
     case 'secrets':

@@ -4,7 +4,7 @@ import type { Flags } from '../flags.ts'
 import { becomes, type Machine, place, textOf } from '../machine/machine.ts'
 import { controllerEnv } from '../machine/paths.ts'
 import { Failed } from '../machine/report.ts'
-import { installService, journalOf, runService } from '../services/install-service.ts'
+import { installService, installUpgradeRequests, journalOf, runService } from '../services/install-service.ts'
 import { admin } from './admin.ts'
 import { allowPort, type ControllerSettings, localUrl } from './settings.ts'
 
@@ -12,6 +12,7 @@ import { allowPort, type ControllerSettings, localUrl } from './settings.ts'
 export async function startController(machine: Machine, flags: Flags, { listen }: ControllerSettings): Promise<string> {
   const { exec, hasSystemd, paths } = machine
   installService(machine, 'berth', `${flags.source}/docs`)
+  installUpgradeRequests(machine, `${flags.source}/docs`)
   if (hasSystemd) allowPort(machine, listen)
   const note = await runService(machine, 'berth', controllerEnv(paths))
   const status = ['-fsS', '--noproxy', '*', '-o', '/dev/null', '--max-time', '2', `${localUrl(listen)}/api/v1/status`]

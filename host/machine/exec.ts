@@ -40,6 +40,8 @@ export type Options = {
   env?: Readonly<Record<string, string | undefined>>
   cwd?: string
   limitSeconds?: number
+  /** An open file that gets what is printed. */
+  output?: number
 }
 /** `err` is empty where it went to the log. */
 export type Ended = { code: number; out: string; err: string }
@@ -66,7 +68,7 @@ export class Exec {
 
   /** Runs a program and answers what it printed; what it prints as errors is answered too. */
   ask(program: Program, args: readonly string[], options: Options = {}): Ended {
-    return this.start(program, args, options, 'pipe', 'pipe')
+    return this.start(program, args, options, options.output ?? 'pipe', 'pipe')
   }
 
   /** The same, while this process goes on. */

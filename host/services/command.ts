@@ -85,8 +85,11 @@ async function tellOrThrow(machine: Machine, name: string, action: Action, way: 
   return told
 }
 
+/** Does the supervisor do the work before a start? One that is started now does; one that has run for long may not. */
+export const preparesStarts = async ({ paths }: Machine) => (await ask(paths, 'knows', 'before-start'))?.isDone ?? true
+
 /** Undefined where no supervisor runs. Throws where one may have heard it and gave no answer: nothing is said twice. */
-async function ask(paths: Paths, action: Action, name: string): Promise<Told | undefined> {
+async function ask(paths: Paths, action: Action | 'knows', name: string): Promise<Told | undefined> {
   // A connection that is kept may be cut by the other side, and Bun asks again then.
   const options = { unix: socketOf(paths), proxy: '', keepalive: false } as RequestInit
   try {

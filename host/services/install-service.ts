@@ -4,7 +4,7 @@ import { type Machine, place, setting, textOf } from '../machine/machine.ts'
 import { agentProgram, controllerEnv, hostProgram, servicesCommand } from '../machine/paths.ts'
 import { listedServices, tellService } from './command.ts'
 import { oldKeeperOf } from './old-keeper.ts'
-import { dropIns, packaged, renderUnit, type Unit } from './units.ts'
+import { dropIns, packaged, renderUnit, type Unit, upgradeRequests } from './units.ts'
 
 const unitFile = ({ paths }: Machine, unit: string) => `${paths.units}/${unit}.service`
 export const dropInFile = ({ paths }: Machine, { unit, name }: { unit: string; name: string }) =>
@@ -26,6 +26,19 @@ export function installUnit(machine: Machine, unit: Unit, docs = packaged.docs) 
   )
   if (changed.has(unitFile(machine, unit))) exec.run('systemctl', ['daemon-reload'])
   exec.run('systemctl', ['enable', '--quiet', unit])
+}
+
+/** Root takes the requests of the controller to be upgraded; the supervisor does so elsewhere. */
+export function installUpgradeRequests(machine: Machine, docs: string) {
+  const { changed, exec, hasSystemd, paths } = machine
+  if (!hasSystemd) return
+  const dataDir = setting(controllerEnv(paths), 'PANEL_DATA_DIR') || packaged.dataDir
+  const places = { program: paths.program, docs, dataDir, systemdVersion: systemdVersionOf(machine) }
+  const path = `${paths.units}/${upgradeRequests.name}`
+  place(machine, unitFile(machine, 'berth-upgrade'), 0o644, renderUnit('berth-upgrade', places))
+  place(machine, path, 0o644, upgradeRequests.text(docs, dataDir))
+  if (changed.has(path) || changed.has(unitFile(machine, 'berth-upgrade'))) exec.run('systemctl', ['daemon-reload'])
+  exec.run('systemctl', ['enable', '--now', '--quiet', upgradeRequests.name])
 }
 
 /** Puts a drop-in file of packaging/ in place, or takes it away. */

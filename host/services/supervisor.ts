@@ -5,6 +5,7 @@ import { makeDirectory } from '../machine/machine.ts'
 import type { Paths } from '../machine/paths.ts'
 import { launches, launchOf } from './launch.ts'
 import { lock } from './listening.ts'
+import { watchRequests } from './requests.ts'
 import { Service } from './service.ts'
 
 export const actions = ['start', 'stop', 'restart', 'status'] as const
@@ -54,6 +55,7 @@ export async function supervise(
   const capping = setInterval(() => {
     for (const service of services.values()) service.capLog()
   }, capLogsEveryMs)
+  const requests = watchRequests(paths)
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   let isEnding = false
   /** Hides its socket, and tells those who have found it to ask the next supervisor. */
@@ -73,6 +75,8 @@ export async function supervise(
     async fetch(request) {
       if (isEnding) return new Response(null, { status: ENDING })
       const [, action = '', name = ''] = new URL(request.url).pathname.split('/')
+      // One of before this could not put an upgrade on or back.
+      if (action === 'knows') return Response.json({ isDone: name === 'before-start', words: '' } satisfies Told)
       const service = services.get(name)
       const told = service
         ? await tell(service, action as Action).catch((error: Error) => ({
@@ -88,6 +92,7 @@ export async function supervise(
   process.umask(before)
   await ended
   clearInterval(capping)
+  requests.stop()
   await server.stop(true)
 }
 

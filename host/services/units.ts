@@ -7,6 +7,8 @@ import containers from '../../packaging/systemd/berth-containers.service' with {
 import httpProxy from '../../packaging/systemd/berth-http-proxy.service' with { type: 'text' }
 import lowPort from '../../packaging/systemd/berth-low-port.conf' with { type: 'text' }
 import network from '../../packaging/systemd/berth-network.service' with { type: 'text' }
+import upgradePath from '../../packaging/systemd/berth-upgrade.path' with { type: 'text' }
+import upgrade from '../../packaging/systemd/berth-upgrade.service' with { type: 'text' }
 import libvirtGuests from '../../packaging/systemd/libvirt-guests.conf' with { type: 'text' }
 
 export const units = {
@@ -15,8 +17,16 @@ export const units = {
   'berth-containers': containers,
   'berth-http-proxy': httpProxy,
   'berth-network': network,
+  'berth-upgrade': upgrade,
 }
 export type Unit = keyof typeof units
+
+/** Starts the upgrade that the controller asks for; the file, and its text for this data directory. */
+export const upgradeRequests = {
+  name: 'berth-upgrade.path',
+  text: (docs: string, dataDir: string) =>
+    upgradePath.replace(`${packaged.docs}/`, `${docs}/`).replace(`${packaged.dataDir}/`, `${dataDir}/`),
+}
 
 /** Drop-in files, each with the unit that it changes. */
 export const dropIns = {

@@ -7,6 +7,7 @@ import {
   type UpgradedService,
   type UpgradeJournal,
   type UpgradeReason,
+  type UpgradeTrial,
   upgradeReasons,
 } from '../../agent/protocol/release/upgrade.ts'
 import { putProgram } from '../machine/durable.ts'
@@ -51,7 +52,8 @@ function begin(machine: Machine, journal: UpgradeJournal) {
   if (!isWatched(paths, service)) return putBack(machine, journal, reasonOf('interrupted'))
   if (dataDir !== undefined) {
     try {
-      asOwner(machine, 'keep', dataDir, { format: 1, version: to, id, folder: folderOf(paths, service) })
+      const trial: UpgradeTrial = { format: 1, version: to, id, folder: folderOf(paths, service) }
+      asOwner(machine, 'keep', dataDir, { input: JSON.stringify(trial) })
     } catch (error) {
       return putBack(machine, journal, reasonOf('copy_failed', `${(error as Error).message}.`))
     }

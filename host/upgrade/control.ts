@@ -29,7 +29,16 @@ function underSystemd({ exec }: Machine, service: UpgradedService): Control {
     },
     // Those of systemd itself about the unit have another field.
     lastWords: () =>
-      lastLine(exec.ask('journalctl', ['-o', 'cat', '-n', '5', '--no-pager', `_SYSTEMD_UNIT=${service}.service`]).out),
+      lastLine(
+        exec.ask('journalctl', [
+          '-o',
+          'cat',
+          '-n',
+          String(MOST_LINES),
+          '--no-pager',
+          `_SYSTEMD_UNIT=${service}.service`,
+        ]).out,
+      ),
   }
 }
 
@@ -44,10 +53,20 @@ function underSupervisor(machine: Machine, service: UpgradedService): Control {
 }
 
 const MOST_WORDS = 400
+/** Those of a program that ended with an error of its own. */
+const MOST_LINES = 40
 /** Lines that the supervisor adds to the log of a service. */
 const bySupervisor = (service: string) => new RegExp(`^\\S+ ${service} (ended|cannot|does not)`)
 
+/** The last error of these lines, or the last line. */
 function lastLine(text: string, without = /^$/): string {
-  const lines = text.split('\n').map((line) => line.trim())
-  return (lines.findLast((line) => line !== '' && !without.test(line)) ?? '').slice(0, MOST_WORDS)
+  const lines = text
+    .split('\n')
+    .slice(-MOST_LINES)
+    .map((line) => line.replace(/^<\d>/, '').trim())
+    .filter((line) => line !== '' && !without.test(line) && !/^(at |Bun v\d)/.test(line))
+  return (lines.findLast((line) => /^(\w*Error|[a-z]+_[a-z_]+): /.test(line)) ?? lines.at(-1) ?? '').slice(
+    0,
+    MOST_WORDS,
+  )
 }

@@ -1,8 +1,19 @@
 // The data of the controller in an upgrade. All of it is done by a process of the data's own user, so that nothing
-// which somebody put there reaches files of root: `berth-host host upgrade-data keep|restore|forget FOLDER [VERSION]`.
+// which somebody put there reaches files of root: `berth-host host upgrade-data DEED FOLDER`.
 import { Database } from 'bun:sqlite'
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { TRIAL_FILE, trialFile, type UpgradeTrial } from '../../agent/protocol/release/upgrade.ts'
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { INCOMING_FOLDER, REQUEST_FILE, TRIAL_FILE, trialFile } from '../../agent/protocol/release/upgrade.ts'
 import { settingsIn } from '../../src/kernel/command-line/settings-file.ts'
 import { copyFlushed, flush, writeDurably } from '../machine/durable.ts'
 import type { Machine } from '../machine/machine.ts'
@@ -13,6 +24,9 @@ const DATABASE = 'berth.db'
 const kept = [DATABASE, `${DATABASE}-wal`, 'audit.head'] as const
 /** Another process that holds the database ends by then. */
 const LOCK_WAIT_MS = 30_000
+const MOST_REQUEST = 10_000
+/** Programs for some platforms. */
+const MOST_RELEASE_BYTES = 1 << 30
 
 /** The data directory of the installed controller. */
 export const dataDirOf = ({ settings }: Paths): string =>
@@ -20,20 +34,26 @@ export const dataDirOf = ({ settings }: Paths): string =>
   settingsIn(controllerEnv({ settings } as Paths))['PANEL_DATA_DIR'] ||
   '/var/lib/berth'
 
-type Deed = 'keep' | 'restore' | 'forget'
+type Deed = 'keep' | 'restore' | 'forget' | 'request' | 'send'
+/** `input`: of `keep`, the trial; of `send`, the name of a file. `to`: an open file for the output. */
+type Given = { input?: string; to?: number }
 
-/** Does it as the owner of the data. Throws an Error in words. */
-export function asOwner({ exec, paths }: Machine, deed: Deed, dataDir: string, trial?: UpgradeTrial) {
+/** Does it as the owner of the data, and answers the output. Throws an Error in words. */
+export function asOwner({ exec, paths }: Machine, deed: Deed, dataDir: string, { input, to }: Given = {}): string {
   const owner = lstatSync(dataDir)
   if (!owner.isDirectory()) throw new Error(`${dataDir} is no directory`)
   const user = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--no-new-privs']
-  const command = [hostProgram(paths), 'host', 'upgrade-data', deed, dataDir]
-  const { code, err } = exec.ask('setpriv', [...user, ...command], {
-    cwd: '/',
-    ...(trial && { input: JSON.stringify(trial) }),
-  })
+  const args = [...user, hostProgram(paths), 'host', 'upgrade-data', deed, dataDir]
+  const options = { cwd: '/', ...(input !== undefined && { input }) }
+  const { code, out, err } = exec.ask('setpriv', args, { ...options, ...(to !== undefined && { output: to }) })
   if (code !== 0) throw new Error(err.trim() || `upgrade-data ${deed} ended with ${code}`)
+  return out
 }
+
+/** Is there something of an upgrade? */
+export const isLeft = (dataDir: string) => existsSync(beforeIn(dataDir)) || existsSync(trialFile(dataDir))
+/** The copy of the database, while it is kept. */
+export const keptDatabase = (dataDir: string) => `${beforeIn(dataDir)}/${DATABASE}`
 
 /** `berth-host host upgrade-data …`. Answers the exit code. */
 export async function upgradeData([deed, dataDir = '']: readonly string[]): Promise<number> {
@@ -44,6 +64,8 @@ export async function upgradeData([deed, dataDir = '']: readonly string[]): Prom
     if (deed === 'keep') keep(dataDir, await Bun.stdin.text())
     else if (deed === 'restore') restore(dataDir)
     else if (deed === 'forget') forget(dataDir)
+    else if (deed === 'request') takeRequest(dataDir)
+    else if (deed === 'send') send(dataDir, (await Bun.stdin.text()).trim())
     else return 2
     return 0
   } catch (error) {
@@ -92,6 +114,29 @@ function restore(dataDir: string) {
     flush(dataDir)
   })
   rmSync(trialFile(dataDir), { force: true })
+}
+
+/** Prints the request of the controller and removes it: it is for one try. */
+function takeRequest(dataDir: string) {
+  const file = `${folderIn(dataDir)}/${REQUEST_FILE}`
+  mustBeOwn(file, 'isFile')
+  const text = readFileSync(file, 'utf8').slice(0, MOST_REQUEST)
+  rmSync(file)
+  process.stdout.write(text)
+}
+
+/** Prints a file that the controller has. */
+function send(dataDir: string, name: string) {
+  const file = `${folderIn(dataDir)}/${INCOMING_FOLDER}/${name}`
+  mustBeOwn(`${folderIn(dataDir)}/${INCOMING_FOLDER}`, 'isDirectory')
+  mustBeOwn(file, 'isFile')
+  const from = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const chunk = Buffer.alloc(1 << 20)
+  for (let read = 0, all = 0; (read = readSync(from, chunk)) > 0; ) {
+    all += read
+    if (all > MOST_RELEASE_BYTES) throw new Error(`${file} is too large for a release`)
+    for (let at = 0; at < read; ) at += writeSync(1, chunk, at, read - at)
+  }
 }
 
 /** Nothing of an upgrade stays, but requests and files for the next. */

@@ -5,7 +5,7 @@ import type { UpgradeJournal, UpgradeReason } from '../../agent/protocol/release
 import { putProgram } from '../machine/durable.ts'
 import type { Machine } from '../machine/machine.ts'
 import { hostProgram, type Paths } from '../machine/paths.ts'
-import { asOwner } from './data.ts'
+import { asOwner, isLeft } from './data.ts'
 import { steps } from './steps.ts'
 import { addToHistory, formerProgram, hasController, newProgram, note, programOf, uptime } from './store.ts'
 
@@ -52,10 +52,11 @@ export function finish(machine: Machine, journal: UpgradeJournal) {
     ...(reason && { reason }),
   })
   steps.passed('history')
+  // An upgrade that went well leaves both, for an operator who goes back later.
+  if (result === 'went_back' && dataDir !== undefined && isLeft(dataDir)) asOwner(machine, 'forget', dataDir)
   const program = newProgram(paths, service)
   if (!existsSync(program)) return
   if (result === 'done') putOthers(paths, service, program)
-  else if (dataDir !== undefined) asOwner(machine, 'forget', dataDir)
   steps.passed('last good program')
   rmSync(program, { force: true })
 }

@@ -2,9 +2,11 @@
 // the journal says `switching`. Until then nothing that runs has changed.
 import { randomUUID } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { platformHere } from '../../agent/protocol/release/manifest.ts'
 import { isUnderWay, type UpgradedService, type UpgradeJournal } from '../../agent/protocol/release/upgrade.ts'
 import { flush, putProgram } from '../machine/durable.ts'
+import type { Ended } from '../machine/exec.ts'
 import { type Machine, makeDirectory } from '../machine/machine.ts'
 import { forgetAcceptance } from './acceptance.ts'
 import { dataDirOf } from './data.ts'
@@ -28,28 +30,48 @@ const ANSWER_SECONDS = 10
 
 /** Throws `UpgradeRefused` for a program that does not run here. */
 export function describedBy({ exec }: Machine, program: string): Described {
-  const { code, out, err } = exec.ask(program as '/', ['version', '--json'], {
-    limitSeconds: ANSWER_SECONDS,
-    env: { BUN_OPTIONS: undefined, BUN_BE_BUN: undefined },
-    cwd: '/',
-  })
+  const silent = (words: string) => new UpgradeRefused('program_silent', `${program} does not run here: ${words}.`)
+  let ended: Ended
   try {
-    if (code === 0) return JSON.parse(out)
-  } catch {
-    // Said below.
+    ended = exec.ask(program as '/', ['version', '--json'], {
+      limitSeconds: ANSWER_SECONDS,
+      env: { BUN_OPTIONS: undefined, BUN_BE_BUN: undefined },
+      cwd: '/',
+    })
+  } catch (error) {
+    // A file that is no program for this processor.
+    throw silent((error as Error).message)
   }
-  throw new UpgradeRefused('program_silent', `${program} does not run here: ${err.trim() || `it ended with ${code}`}.`)
+  try {
+    if (ended.code === 0) return JSON.parse(ended.out)
+  } catch {
+    throw silent('it does not say what it is')
+  }
+  throw silent(ended.err.trim() || `it ended with ${ended.code}`)
 }
 
-export type Wanted = {
-  service: UpgradedService
+type Content = {
   /** The program must say this of itself. */
   says: Partial<Described> & { version: string }
+  /** Writes the program, and throws where it is not the right one. */
+  take(write: (chunk: Uint8Array) => void): Promise<void>
+}
+export type Wanted = Content & {
+  service: UpgradedService
   by: string
   trialSeconds: number
   answerSeconds: number
-  /** Writes the program, and throws where it is not the right one. */
-  take(write: (chunk: Uint8Array) => void): Promise<void>
+}
+
+/** Takes the program and asks it what it is; nothing of it stays. Throws `UpgradeRefused` and what `take` throws. */
+export async function tried(machine: Machine, content: Content) {
+  const file = `${folderOf(machine.paths, 'berth')}/tried`
+  makeDirectory(folderOf(machine.paths, 'berth'))
+  try {
+    await takeProgram(machine, file, content)
+  } finally {
+    rmSync(file, { force: true })
+  }
 }
 
 /** Throws `UpgradeRefused` and what `take` throws; then nothing has changed. */
@@ -65,8 +87,7 @@ export async function prepare(machine: Machine, wanted: Wanted): Promise<Upgrade
     if (before && isUnderWay(before)) throw underWayAlready(before)
     const program = programOf(paths, service)
     const from = describedBy(machine, program).version
-    await takeProgram(newProgram(paths, service), wanted)
-    mustSay(describedBy(machine, newProgram(paths, service)), { platform: platformHere, ...says })
+    await takeProgram(machine, newProgram(paths, service), wanted)
     // A program of the upgrade before may have another file.
     putProgram(program, formerProgram(paths, service))
     if (service === 'berth-agent') forgetAcceptance(paths)
@@ -92,7 +113,7 @@ const underWayAlready = (journal: UpgradeJournal | undefined) =>
   )
 
 /** The file is whole and checked, or it is not there. */
-async function takeProgram(to: string, { take }: Wanted) {
+async function takeProgram(machine: Machine, to: string, { take, says }: Content) {
   const part = `${to}.part`
   rmSync(part, { force: true })
   const file = openSync(part, 'wx', 0o600)
@@ -109,7 +130,8 @@ async function takeProgram(to: string, { take }: Wanted) {
   }
   chmodSync(part, 0o755)
   renameSync(part, to)
-  flush(to.slice(0, to.lastIndexOf('/')))
+  flush(dirname(to))
+  mustSay(describedBy(machine, to), { platform: platformHere, ...says })
 }
 
 function mustSay(found: Described, wanted: Partial<Described>) {

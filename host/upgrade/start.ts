@@ -7,8 +7,10 @@ import { isUnderWay, type UpgradedService, upgradedServices } from '../../agent/
 import { startService } from '../machine/exec.ts'
 import { becomes, type Machine } from '../machine/machine.ts'
 import { hostProgram } from '../machine/paths.ts'
+import { reasonOf } from './before-start.ts'
+import { putBack } from './ending.ts'
 import { prepare, UpgradeRefused } from './prepare.ts'
-import { isWatched, journalOf } from './store.ts'
+import { change, isWatched, journalOf } from './store.ts'
 
 const STARTS_WITHIN_SECONDS = 10
 
@@ -31,8 +33,10 @@ export async function startWatching(machine: Machine, service: UpgradedService) 
     const journal = journalOf(paths, service)
     return isWatched(paths, service) || !journal || !isUnderWay(journal)
   }
-  if (!(await becomes(STARTS_WITHIN_SECONDS, isThere)))
-    throw new UpgradeRefused('not_watched', 'The process that watches the upgrade does not start.')
+  if (await becomes(STARTS_WITHIN_SECONDS, isThere)) return
+  // Nothing has changed yet where the service was not restarted.
+  change(paths, service, 'switching', (journal) => putBack(machine, journal, reasonOf('interrupted')))
+  throw new UpgradeRefused('not_watched', 'The process that watches the upgrade does not start.')
 }
 
 const options = {
@@ -85,7 +89,12 @@ const CHUNK_BYTES = 1 << 20
 
 /** The file itself, and not one that a link leads to; the copy is what was checked. */
 function takeFile(path: string, sha256: string, write: (chunk: Uint8Array) => void) {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  let file: number
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    throw new UpgradeRefused('file_not_usable', (error as Error).message)
+  }
   try {
     if (!fstatSync(file).isFile()) throw new UpgradeRefused('release_checksum_differs', `${path} is no file.`)
     const hash = createHash('sha256')

@@ -144,16 +144,26 @@ function life(
   router: () => Elysia,
 ) {
   let schedule: Schedule | undefined
+  /** Goes on with unfinished jobs, and starts what the clock starts and what features start. */
+  function start() {
+    // Otherwise the first request would wait for it.
+    router()
+    const context = { hub, runner, deliveries, db, app }
+    runner.start()
+    deliveries.start()
+    schedule = startSchedule(registry.schedule, context)
+    for (const start of registry.starts) start(context)
+  }
   return {
-    /** Goes on with unfinished jobs, and starts what the clock starts and what features start. */
-    start() {
-      // Otherwise the first request would wait for it.
+    start,
+    /** Instead of `start`, until `open`: changes and nodes are told to wait, and nothing goes on by itself. */
+    answerReadsAlone() {
       router()
-      const context = { hub, runner, deliveries, db, app }
-      runner.start()
-      deliveries.start()
-      schedule = startSchedule(registry.schedule, context)
-      for (const start of registry.starts) start(context)
+      life.isRestarting = true
+    },
+    open() {
+      life.isRestarting = false
+      start()
     },
     beginStop: () => void (life.isRestarting = true),
     /**

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dropIns, packaged, renderUnit, type Unit, units } from '../../host/services/units.ts'
+import { dropIns, packaged, renderUnit, type Unit, units, upgradeRequests } from '../../host/services/units.ts'
 import { temporary } from '../agent/temporary.ts'
 
 const folder = new URL('../../packaging/systemd/', import.meta.url).pathname
@@ -45,7 +45,8 @@ function callsIn(name: string): string[] {
 describe('the files of packaging/systemd', () => {
   test('are all in the program', () => {
     const known = [...names.map((name) => `${name}.service`), 'berth-low-port.conf', 'berth-agent-gpu.conf']
-    expect(readdirSync(folder).toSorted()).toEqual([...known, 'libvirt-guests.conf'].toSorted())
+    const others = ['libvirt-guests.conf', upgradeRequests.name]
+    expect(readdirSync(folder).toSorted()).toEqual([...known, ...others].toSorted())
     for (const name of names) expect(units[name]).toBe(readFileSync(`${folder}${name}.service`, 'utf8'))
   })
   test.skipIf(!Bun.which('systemd-analyze')).each(names)('systemd has nothing to say about %s', (name) => {
@@ -63,7 +64,20 @@ describe('the files of packaging/systemd', () => {
   })
 })
 
+test('requests to be upgraded are looked for in the data directory of this machine', () => {
+  const text = upgradeRequests.text('/opt/berth/docs', '/srv/berth')
+  expect(text).toContain('PathExists=/srv/berth/upgrade/request.json\n')
+  expect(text).not.toContain('/var/lib')
+})
+
 describe.each(['berth', 'berth-agent'] as const)('%s.service', (name) => {
+  test('is prepared by the last good program outside of its sandbox, and a package’s is not', () => {
+    const places = { ...elsewhere, agentProgram: '/bin/agent', hostProgram: '/usr/local/lib/berth/berth-host' }
+    const text = renderUnit(name, places)
+    expect(text).toContain(`\nExecStartPre=+/usr/local/lib/berth/berth-host host before-start ${name}\nExecStart=`)
+    expect(text).toContain(name === 'berth' ? '\nExecStart=/bin/true serve' : '\nExecStart=/bin/agent agent run')
+    expect(renderUnit(name, elsewhere)).not.toContain('ExecStartPre')
+  })
   const lines = renderUnit(name, elsewhere).split('\n')
   test('is watched, is given the time that its start takes, and is started again without end', () => {
     for (const line of [

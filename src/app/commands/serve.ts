@@ -11,6 +11,7 @@ import { withRawPath } from '../../kernel/net/raw-path.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { type Config, configFrom } from '../config.ts'
 import { crashAt } from '../crash-injection.ts'
+import { trialOf } from '../wiring/upgrade-trial.ts'
 import { isRunning, makeDataDir, openController, socketOf } from './data-dir.ts'
 import { alreadyRunning, lockForController, lockOf } from './data-dir-lock.ts'
 import { listenHeld } from './held-socket.ts'
@@ -42,11 +43,15 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
     failpoints: crashAt(process.env['BERTH_CRASH_AT'], config.dataDir),
   })
   const { health } = controller.db.$client
+  const trial = trialOf(config.dataDir)
   health.patiently = (work) => manager.patiently(work)
   // Without its file the lock keeps no second controller out.
   health.watch(lockOf(config.dataDir))
   const { replica } = controller.app
-  await replica.begin(controller.app.secrets)
+  if (trial) {
+    trial.mustBeSound(controller.db)
+    controller.answerReadsAlone()
+  } else await replica.begin(controller.app.secrets)
   const { server, isHeld, stopAccepting } = listen(config, {
     // Ours answers 413 first, with an error body; this is the backstop.
     maxRequestBodySize: 64 << 20,
@@ -58,24 +63,34 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   const socket = socketOf(config.dataDir)
   if (existsSync(socket)) rmSync(socket)
   // An operation may take its time: encrypting everything anew does.
-  const admin = Bun.serve({ unix: socket, idleTimeout: 0, ...(withRawPath(controller.fetchLocal) as any) })
+  const fetchLocal: typeof controller.fetchLocal = async (request, server, isCanonical) =>
+    trial?.response(request) ?? controller.fetchLocal(request, server, isCanonical)
+  const admin = Bun.serve({ unix: socket, idleTimeout: 0, ...(withRawPath(fetchLocal) as any) })
   chmodSync(socket, 0o600)
-  controller.start()
+  if (!trial) controller.start()
   // A controller that cannot even read its database helps nobody.
   const canRead = controller.db.$client.prepare('SELECT count(*) FROM sqlite_schema')
   manager.ready(() => canRead.get())
   forbidCoreDumps()
   keepProgramPagesReleased()
+  const at = { hostname: config.listen.hostname, port: isHeld ? config.listen.port : server.port! }
   log.info('Berth is up', {
     version: VERSION,
-    listen: `${config.listen.hostname}:${isHeld ? config.listen.port : server.port}`,
+    listen: `${at.hostname}:${at.port}`,
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   })
 
-  const isFenced = await new Promise<boolean>((stop) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(false))
-    void replica.takenOver.then(() => stop(true))
+  let ended: End | undefined
+  const end = await new Promise<End>((resolve) => {
+    const stop = (why: End) => resolve((ended ??= why))
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop('stopped'))
+    void replica.takenOver.then(() => stop('taken over'))
+    void trial?.decided(controller.db, { listen: at, tls: config.tls }).then(async (isAccepted) => {
+      if (!isAccepted) return stop('not accepted')
+      await replica.begin(controller.app.secrets)
+      if (!ended) controller.open()
+    })
   })
   manager.stopping()
   log.info('stopping: changes are refused, reads go on')
@@ -90,9 +105,13 @@ export async function serve({ asStandby = false } = {}): Promise<number> {
   })
   lock.release()
   log.info('stopped')
-  if (isFenced) throw takenOver(health.trouble?.reason ?? '')
+  if (end === 'taken over') throw takenOver(health.trouble?.reason ?? '')
+  if (end === 'not accepted')
+    throw new CannotStart('upgrade_not_accepted', `Nobody accepted version ${VERSION}: the former one is put back.`)
   return 0
 }
+
+type End = 'stopped' | 'taken over' | 'not accepted'
 
 const takenOver = (reason: string) =>
   new CannotStart(

@@ -1,15 +1,38 @@
 // Programs of several versions out of this source, which trust a key of the tests. Without bytecode a build takes a
 // second.
 import { generateKeyPairSync } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { archiveEnd, memberFrame, unverified } from '../../../agent/protocol/release/archive.ts'
 import { releaseKeyFrom } from '../../../agent/protocol/release/signature.ts'
 import { temporary } from '../../agent/temporary.ts'
 
 const root = new URL('../../../', import.meta.url).pathname
-const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string
-/** With which releases of the tests are signed, and whose signatures their programs trust. */
-export const testKey = { secret: privateKey, key: releaseKeyFrom(pem) }
+/** A key that no program trusts. */
+export function newTestKey() {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }) as string
+  return { pem, secret: privateKey, key: releaseKeyFrom(pem) }
+}
+/** The key that the programs of these tests trust. */
+export const testKey = newTestKey()
+const { pem } = testKey
+
+/** The release with some of its members changed, as another file. */
+export function altered(path: string, change: (members: Map<string, Buffer>) => unknown): string {
+  const content = readFileSync(path)
+  const members = new Map(
+    unverified(path).members.map(({ name, offset, sizeBytes }) => [name, content.subarray(offset, offset + sizeBytes)]),
+  )
+  change(members)
+  const parts = [...members].flatMap(([name, bytes]) => {
+    const { header, padding } = memberFrame(name, bytes.length)
+    return [header, bytes, padding]
+  })
+  const to = `${path}.altered`
+  writeFileSync(to, Buffer.concat([...parts, archiveEnd()]))
+  return to
+}
 
 const script = `
 const { root, outfile, version, pem, migrations } = JSON.parse(process.argv[1])
