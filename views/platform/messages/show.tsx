@@ -31,7 +31,7 @@ import { MessageState } from './list.tsx'
 
 const reads = {
   message: getMessage,
-  recipients: listRecipients,
+  recipients: reading(listRecipients, ({ params, query: { number: _, ...query } }: At) => ({ params, query })),
   preview: reading(previewMessage, ({ params, query }: At) => ({
     params,
     query: { number: query['number'] ?? '1' },
