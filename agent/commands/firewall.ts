@@ -2,7 +2,7 @@ import { say } from '../controller-link/job-log.ts'
 import { wordsOf } from '../failure.ts'
 import type { Handlers } from '../host/host.ts'
 import type { Routing } from '../host/routing.ts'
-import { announceFloating } from '../host/start-vm.ts'
+import { announceAddresses } from '../host/start-vm.ts'
 import { log } from '../log.ts'
 import type { firewallCommands } from '../protocol/commands/firewall.ts'
 
@@ -14,7 +14,7 @@ export const firewall = {
   },
   async 'firewall.float'({ workload, addresses, on }, host) {
     await host.portSecurity.float(workload, addresses, on)
-    if (on) await announceFloating(host, workload, addresses)
+    if (on) await announceAddresses(host, workload, addresses)
     return {}
   },
   async 'firewall.set-policy'({ workload, policy }, { portSecurity }) {

@@ -22,7 +22,7 @@ export async function startVm(host: Host, workload: string) {
     const { cpuPercent } = port.speed
     if (cpuPercent !== null) await limitOrWarn(() => host.hypervisor.limitCpu(workload, cpuPercent))
   }
-  await announceFloating(host, workload, host.state.floating(workload))
+  await announceAddresses(host, workload, host.state.floating(workload))
 }
 
 /** Starts the vm, now and after reboots of the host. Throws `no_port_rules`, and as `startVm`. */
@@ -79,15 +79,15 @@ async function limitOrWarn(limit: () => Promise<void>) {
 }
 
 /**
- * Tells the neighbours that these floating addresses of the vm are here. Without it they find it out when their caches
+ * Tells the neighbours that these addresses of the vm are here. Without it they find it out when their caches
  * end, so a failure is a warning.
  */
-export async function announceFloating(host: Host, workload: string, addresses: readonly string[]) {
+export async function announceAddresses(host: Host, workload: string, addresses: readonly string[]) {
   const rules = host.state.portRulesOf(workload)
   if (!rules || !addresses.length) return
   try {
     await host.network.announce(rules, addresses)
   } catch (error) {
-    say('warning', `The floating address is in force but could not be announced: ${wordsOf(error)}`)
+    say('warning', `The address is in force but could not be announced: ${wordsOf(error)}`)
   }
 }

@@ -3,6 +3,7 @@ import { type Keeper, keepers, READDRESS } from '../../drivers/guest-agent/readd
 import { readdressInWindows } from '../../drivers/guest-agent/readdress/windows-script.ts'
 import { Failure, wordsOf } from '../../failure.ts'
 import type { Handlers, Host } from '../../host/host.ts'
+import { announceAddresses } from '../../host/start-vm.ts'
 import type { guestAgentCommands } from '../../protocol/commands/guest-agent.ts'
 import { printable } from '../../protocol/text.ts'
 import type { GuestNetwork } from '../../protocol/values/guests.ts'
@@ -27,7 +28,7 @@ export const readdress = {
     if (!system) return { guest: 'silent', os: null }
     const os = system.osId === WINDOWS ? 'windows' : 'linux'
     try {
-      if (await isDone(host, input)) return { guest: 'applied', os }
+      if (await isDone(host, input)) return await applied(host, input, os)
       if (os === 'windows') await inWindows(host, input)
       else await inLinux(host, input)
       const until = performance.now() + SEEN_WITHIN_MS
@@ -35,13 +36,23 @@ export const readdress = {
         if (performance.now() >= until) throw new Error('its card does not have the addresses that it was given')
         await Bun.sleep(LOOK_EVERY_MS)
       }
-      return { guest: 'applied', os }
+      return await applied(host, input, os)
     } catch (error) {
       say('warning', `The guest did not change its addresses: ${wordsOf(error)}`)
       return { guest: 'refused', os }
     }
   },
 } satisfies Partial<Handlers<typeof guestAgentCommands>>
+
+/** Neighbours may know an address of it as that of another vm, which had it before. */
+async function applied(host: Host, { workload, addresses }: Input, os: 'windows' | 'linux') {
+  await announceAddresses(
+    host,
+    workload,
+    addresses.map((one) => one.split('/')[0]!),
+  )
+  return { guest: 'applied' as const, os }
+}
 
 const DEVICE = /^[A-Za-z0-9_.-]{1,15}$/
 type Input = GuestNetwork & { workload: string }
