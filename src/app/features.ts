@@ -138,6 +138,9 @@ import { metricsPages } from '../../views/platform/metrics/page.tsx'
 import { ownOverviewPage } from '../../views/platform/overview/customer-overview.tsx'
 import { overviewPage } from '../../views/platform/overview/overview.tsx'
 import { ownReferencePage, referencePage } from '../../views/platform/reference/show.tsx'
+import { rollOutsPage } from '../../views/platform/roll-outs/list.tsx'
+import { newRollOutPage } from '../../views/platform/roll-outs/new.tsx'
+import { rollOutPage } from '../../views/platform/roll-outs/show.tsx'
 import { searchPage } from '../../views/platform/search/search-page.tsx'
 import { resellerBrandingPage } from '../../views/platform/settings/brand-form.tsx'
 import { settingsPage } from '../../views/platform/settings/settings.tsx'
@@ -189,6 +192,7 @@ import { locationsFeature } from '../fleet/locations/feature.ts'
 import { nodeRecordsFeature } from '../fleet/node-records/feature.ts'
 import { nodesFeature } from '../fleet/nodes/feature.ts'
 import { placementGroupRecordsFeature } from '../fleet/placement-group-records/feature.ts'
+import { releasesFeature } from '../fleet/releases/feature.ts'
 import { storagePoolsFeature } from '../fleet/storage-pools/feature.ts'
 import { trafficRecordsFeature } from '../fleet/traffic-records/feature.ts'
 import { volumeRecordsFeature } from '../fleet/volume-records/feature.ts'
@@ -257,6 +261,7 @@ import { metricsFeature } from '../platform/metrics/feature.ts'
 import { monitoringFeature } from '../platform/monitoring/feature.ts'
 import { overviewFeature } from '../platform/overview/feature.ts'
 import { replicaFeature } from '../platform/replica/feature.ts'
+import { rollOutsFeature } from '../platform/roll-outs/feature.ts'
 import { searchFeature } from '../platform/search/feature.ts'
 import { settingsFeature } from '../platform/settings/feature.ts'
 import { timelineFeature } from '../platform/timeline/feature.ts'
@@ -426,6 +431,8 @@ export const features: readonly Feature[] = [
   replicaFeature,
   { ...updatesFeature, pages: [updatesPage] },
   { ...documentsFeature, pages: [documentsPage, documentPage] },
+  releasesFeature,
+  { ...rollOutsFeature, pages: [rollOutsPage, newRollOutPage, rollOutPage] },
 ]
 
 /** The registry of the executable. Tests build controllers from other ones: `createController({ registry })`. */

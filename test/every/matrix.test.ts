@@ -13,6 +13,7 @@ import { addDrain, addRolling } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuImage, addGpuOffer, gpuCard, reportCards } from '../support/nodes/gpus.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
 import { quickly } from '../support/quick.ts'
+import { addRollOut } from '../support/releases/roll-outs.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { invite, share } from '../support/world/team.ts'
 import { added, operations, registry } from './toy-feature/every-feature.ts'
@@ -347,6 +348,10 @@ beforeAll(async () => {
   const removedRolling = addRolling(p, p.node.id, last)
   p.db.$client.run('DELETE FROM rolling_drains WHERE id = ?', [removedRolling])
   add('rolling maintenance', { label: 'one that was removed', id: removedRolling, never: true, removed: true })
+  add('roll-out', { label: 'one of a node', id: addRollOut(p, p.node.id) })
+  const removedRollOut = addRollOut(p, p.node.id)
+  p.db.$client.run('DELETE FROM roll_outs WHERE id = ?', [removedRollOut])
+  add('roll-out', { label: 'one that was removed', id: removedRollOut, never: true, removed: true })
   const { id: importId, serverId: importServerId } = addImport(p)
   add('import', { label: 'one that was read', id: importId })
   add('import server', { label: 'one that was read', id: importServerId })
@@ -741,6 +746,7 @@ const lists: Readonly<Record<string, List>> = {
   'transfers.list': { of: 'transfer' },
   'drains.list': { of: 'drain' },
   'rolling.list': { of: 'rolling maintenance' },
+  'roll-outs.list': { of: 'roll-out' },
   'imports.list': { of: 'import' },
 }
 /** Lists of what has no operation by its id. */

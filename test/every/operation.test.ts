@@ -18,6 +18,7 @@ import { golden } from '../support/golden.ts'
 import { addDrain, addRolling } from '../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer, gpuCard } from '../support/nodes/gpus.ts'
 import { addTransfer } from '../support/nodes/transfers.ts'
+import { addRollOut } from '../support/releases/roll-outs.ts'
 import { type Who, type World, world } from '../support/world/panel.ts'
 import { answered } from '../support/world/response-check.ts'
 import { allPermissions, allScopes, scopes } from '../support/world/rights.ts'
@@ -72,6 +73,7 @@ beforeAll(async () => {
     transfer: addTransfer(p, serverId),
     drain: addDrain(p, p.node.id, serverId),
     'import server': addImport(p).serverId,
+    'roll-out': addRollOut(p, p.node.id),
     'rolling maintenance': addRolling(p, p.node.id, addDrain(p, p.node.id, serverId)),
   }
   const call = async (who: { id: string }, method: string, path: string, body?: unknown) => {

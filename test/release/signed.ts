@@ -24,6 +24,8 @@ type Made = {
   schema?: string
   date?: string
   programBytes?: number
+  /** Its content; without it random bytes. */
+  content?: Uint8Array
   platform?: string
   isSigned?: boolean
 }
@@ -31,7 +33,10 @@ type Made = {
 /** Writes a release to the path: signed, and of this program's protocol and schema, unless told otherwise. */
 export function writeRelease(path: string, { by, isSigned = true, ...given }: Made): string {
   const program = `${path}.program`
-  writeFileSync(program, Buffer.concat([Buffer.from('#!/bin/sh\n'), randomBytes(given.programBytes ?? 30_000)]))
+  writeFileSync(
+    program,
+    Buffer.concat([Buffer.from('#!/bin/sh\n'), given.content ?? randomBytes(given.programBytes ?? 30_000)]),
+  )
   const { version, protocol = PROTOCOL, schema = migrations.at(-1)!.name, platform = platformHere } = given
   makeRelease(path, {
     programs: [{ path: program, says: { version, protocol, schema, platform } }],

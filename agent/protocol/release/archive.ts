@@ -14,7 +14,14 @@ const MOST_MEMBERS = 16
 /** A file in a release: where its content lies. */
 export type Member = { name: string; offset: number; sizeBytes: number }
 /** An open release; the manifest was signed with a trusted key. `close` it. */
-export type OpenRelease = { manifest: Manifest; read(file: string): ReadableStream<Uint8Array>; close(): void }
+export type OpenRelease = {
+  manifest: Manifest
+  /** A file as it is in the release, from this byte on. */
+  read(file: string, from?: number): ReadableStream<Uint8Array>
+  /** The bytes of a file as it is in the release. */
+  sizeOf(file: string): number
+  close(): void
+}
 
 /**
  * Opens a release whose signature counts. The content of its files is not checked yet: the reader compares it with the
@@ -31,7 +38,12 @@ export function openRelease(path: string, trusted: readonly ReleaseKey[]): OpenR
     for (const { file: name } of filesOf(manifest)) if (!known.has(name)) throw invalid(`${name} is missing`)
     const expected = 2 + filesOf(manifest).length
     if (members.length !== expected) throw invalid('it has files that its manifest does not name')
-    return { manifest, read: (name) => contentOf(file, known.get(name)!), close: () => closeSync(file) }
+    return {
+      manifest,
+      read: (name, from) => contentOf(file, known.get(name)!, from),
+      sizeOf: (name) => known.get(name)!.sizeBytes,
+      close: () => closeSync(file),
+    }
   } catch (error) {
     closeSync(file)
     throw error
@@ -136,8 +148,8 @@ function textOf(file: number, members: readonly Member[], name: string): Buffer 
 }
 
 const CHUNK_BYTES = 1 << 20
-function contentOf(file: number, { offset, sizeBytes }: Member): ReadableStream<Uint8Array> {
-  let at = 0
+function contentOf(file: number, { offset, sizeBytes }: Member, from = 0): ReadableStream<Uint8Array> {
+  let at = from
   return new ReadableStream({
     pull(controller) {
       if (at >= sizeBytes) return controller.close()

@@ -128,5 +128,7 @@ export function nodesOf({ hub, runner, reports, misconduct }: NodeSide): AppCont
     read: (command) => nodeReads.read(command),
     openConsole: (nodeId, console) => hub.openConsole(nodeId, console),
     openFiles: hub.openFiles,
+    lookForRelease: hub.lookForRelease,
+    acceptRelease: hub.acceptRelease,
   }
 }

@@ -1,7 +1,6 @@
 import { and, isNull, lt } from 'drizzle-orm'
 import { Type as t } from 'typebox'
-import { accountById } from '../../identity/account-records/queries.ts'
-import { accountsWithRole, allRoles } from '../../identity/account-records/roles/queries.ts'
+import { activeStaffWith } from '../../identity/account-records/staff-with.ts'
 import { type NoticeDeclaration, notify } from '../../identity/notices/notify.ts'
 import { type AppContext, mayCall } from '../../kernel/api/operation.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
@@ -58,12 +57,8 @@ const heldCases: Source = ({ tx, actor }) =>
 
 /** Writes to every member of staff who may decide, and not to the account that asked. */
 function tellDeciders(tx: Tx, app: AppContext, { id, name }: { id: string; name: string }) {
-  const roles = allRoles(tx).filter(
-    ({ isOwner, permissions }) => isOwner || (permissions as readonly string[]).includes('servers.terminate'),
-  )
-  for (const accountId of new Set(roles.flatMap((role) => accountsWithRole(tx, role.id)))) {
-    const to = accountById(tx, accountId)
-    if (!to || to.disabledAt !== null || to.id === id) continue
+  for (const to of activeStaffWith(tx, 'servers.terminate')) {
+    if (to.id === id) continue
     notify(tx, app, to, 'brake_held', {
       subject: `Requests from ${name} wait for a second person`,
       paragraphs: [

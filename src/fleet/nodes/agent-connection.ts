@@ -2,7 +2,7 @@
 // it made at enrolment. We keep the public half only, so a stolen database cannot pretend to be a node.
 
 import { createPublicKey, verify } from 'node:crypto'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import {
   agentHeaders,
@@ -43,7 +43,7 @@ import {
   updateNode,
   useEnrollment,
 } from '../node-records/queries.ts'
-import { Challenges } from './challenges.ts'
+import { Challenges, type Purpose } from './challenges.ts'
 import type { Programs } from './programs.ts'
 
 /** Calls a minute from one address that are refused. */
@@ -189,14 +189,14 @@ export class AgentEndpoints {
   }
 
   private async nonceFor(request: IncomingRequest, address: string): Promise<string> {
-    const asked = await bodyAs<{ nodeId: string; protocol: number }>(request, ChallengeRequest, MOST_CHALLENGE_BYTES)
-    mustSpeakOurs(asked.protocol)
+    const asked = await bodyAs<Static<typeof ChallengeRequest>>(request, ChallengeRequest, MOST_CHALLENGE_BYTES)
+    if (asked.purpose !== 'release') mustSpeakOurs(asked.protocol)
     if (!this.known(asked.nodeId)) {
       this.signInThrottle.take(`challenge ${address}`)
       const node = nodeById(this.deps.db, asked.nodeId)
       throw node && isGone(node) ? this.gone(node) : notKnown()
     }
-    return this.challenges.issue(asked.nodeId)
+    return this.challenges.issue(asked.nodeId, asked.purpose)
   }
 
   /**
@@ -212,23 +212,37 @@ export class AgentEndpoints {
     }
   }
 
-  private proved(request: IncomingRequest, known = (nodeId: string) => this.known(nodeId)): Node {
+  /** As `signer`, of an agent of any protocol, by a challenge for releases alone. */
+  releaseSigner(request: IncomingRequest): Node {
+    try {
+      return this.proved(request, (nodeId) => this.known(nodeId), 'release')
+    } catch (error) {
+      this.refused.take(`signed ${addressKey(request.info.from)}`)
+      throw error
+    }
+  }
+
+  private proved(
+    request: IncomingRequest,
+    known = (nodeId: string) => this.known(nodeId),
+    purpose: Purpose = 'connect',
+  ): Node {
     const nodeId = request.headers.get(agentHeaders.node) ?? ''
     const nonce = request.headers.get(agentHeaders.nonce) ?? ''
-    const isFresh = this.challenges.isFresh(nodeId, nonce)
+    const isFresh = this.challenges.isFresh(nodeId, nonce, purpose)
     const protocol = request.headers.get(agentHeaders.protocol)
-    if (protocol !== null) mustSpeakOurs(protocol)
+    if (protocol !== null && purpose === 'connect') mustSpeakOurs(protocol)
     const node = known(nodeId)
     if (!node) throw notKnown()
     if (!isFresh)
       throw new ApiError('challenge_expired', 'This challenge is not valid any more. Ask for a new one and sign that.')
     const signature = Buffer.from(request.headers.get(agentHeaders.signature) ?? '', 'base64url')
     if (signature.length !== 64 || !isSignedBy(node.publicKey, signedText(nodeId, nonce), signature)) {
-      this.challenges.spend(nodeId, nonce)
+      this.challenges.spend(nodeId, nonce, purpose)
       throw notKnown()
     }
-    this.challenges.redeem(nodeId, nonce)
-    if (protocol === null) mustSpeakOurs(undefined)
+    this.challenges.redeem(nodeId, nonce, purpose)
+    if (protocol === null && purpose === 'connect') mustSpeakOurs(undefined)
     return node
   }
 

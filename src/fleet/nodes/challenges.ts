@@ -7,6 +7,9 @@ import { type Clock, second } from '../../kernel/db/clock.ts'
 /** A challenge is answered at once or asked for again. */
 export const NONCE_MS = 30 * second
 
+/** `release`: for the paths of releases alone, which agents of other protocols reach too. */
+export type Purpose = 'connect' | 'release'
+
 /** A nonce takes some 100 bytes. */
 const MOST_SPENT = 50_000
 
@@ -17,40 +20,40 @@ export class Challenges {
   constructor(private clock: Clock) {}
 
   /** A nonce for this node, which works once and for 30 s. */
-  issue(nodeId: string): string {
+  issue(nodeId: string, purpose: Purpose = 'connect'): string {
     const content = `${this.clock().toString(36)}.${randomBytes(24).toString('base64url')}`
-    return `${content}.${this.codeOf(nodeId, content).toString('base64url')}`
+    return `${content}.${this.codeOf(nodeId, content, purpose).toString('base64url')}`
   }
 
-  /** Was the nonce issued for this node, within 30 s, and never redeemed before? */
-  isFresh(nodeId: string, nonce: string): boolean {
+  /** Was the nonce issued for this node and this purpose, within 30 s, and never redeemed before? */
+  isFresh(nodeId: string, nonce: string, purpose: Purpose = 'connect'): boolean {
     const now = this.clock()
     const [time = '', random = '', code = ''] = nonce.split('.')
     const at = Number.parseInt(time, 36)
     const given = Buffer.from(code, 'base64url')
-    const right = this.codeOf(nodeId, `${time}.${random}`)
+    const right = this.codeOf(nodeId, `${time}.${random}`, purpose)
     if (given.length !== right.length || !timingSafeEqual(given, right)) return false
     return now - at <= NONCE_MS && !this.used.has(`${time}.${random}`)
   }
 
   /** As `isFresh`, and from now on it is not. For a wrong signature too, but a flood of these takes no more memory. */
-  spend(nodeId: string, nonce: string) {
-    if (this.used.size < MOST_SPENT) this.redeem(nodeId, nonce)
+  spend(nodeId: string, nonce: string, purpose: Purpose = 'connect') {
+    if (this.used.size < MOST_SPENT) this.redeem(nodeId, nonce, purpose)
   }
 
   /** As `isFresh`, and from now on it is not. */
-  redeem(nodeId: string, nonce: string): boolean {
+  redeem(nodeId: string, nonce: string, purpose: Purpose = 'connect'): boolean {
     const now = this.clock()
     for (const [old, until] of this.used) {
       if (until > now) break
       this.used.delete(old)
     }
-    if (!this.isFresh(nodeId, nonce)) return false
+    if (!this.isFresh(nodeId, nonce, purpose)) return false
     const [time = '', random = ''] = nonce.split('.')
     this.used.set(`${time}.${random}`, Number.parseInt(time, 36) + NONCE_MS)
     return true
   }
 
-  private codeOf = (nodeId: string, content: string) =>
-    createHmac('sha256', this.key).update(`${nodeId}\n${content}`).digest()
+  private codeOf = (nodeId: string, content: string, purpose: Purpose) =>
+    createHmac('sha256', this.key).update(`${purpose}\n${nodeId}\n${content}`).digest()
 }

@@ -63,6 +63,10 @@ export const nodeResponse = namedSchema('Node', {
   credentialRevokedAt: described(nullable(time), 'It is refused until its credential is renewed.'),
   bridge: t.String(),
   agentVersion: t.String(),
+  agentUpdatedBy: described(
+    nullable(t.Enum(['itself', 'package', 'hand'])),
+    'itself: by a roll-out. package: with apt. hand: by an operator. Null: it is an early agent, updated by hand.',
+  ),
   agentOutdated: t.Boolean(),
   fake: described(t.Boolean(), 'A simulated host.'),
   virtualisation: Facts.properties.virtualisation,
@@ -125,6 +129,7 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     credentialRevokedAt: isoOrNull(node.credentialRevokedAt),
     bridge: node.bridge,
     agentVersion: facts.agentVersion,
+    agentUpdatedBy: facts.updatedBy ?? null,
     agentOutdated: facts.agentVersion !== VERSION,
     fake: facts.fake,
     virtualisation: facts.virtualisation,

@@ -57,6 +57,10 @@ export interface AppContext extends Services {
     openConsole(nodeId: string, console: Omit<ConsoleFrame, 'type'>): boolean
     /** Tells it that somebody asks for files of a backup. False: it is not connected. */
     openFiles(nodeId: string, session: string): boolean
+    /** Tells it to ask for a release now. False: it is not connected. */
+    lookForRelease(nodeId: string): boolean
+    /** Tells it that the version which it runs on trial stays. False: it is not connected. */
+    acceptRelease(nodeId: string, version: string): boolean
   }
   /** Jobs that an error outside their steps has stopped, until they go on. */
   interruptedJobs(): readonly Interrupted[]

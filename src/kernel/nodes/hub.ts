@@ -214,6 +214,11 @@ export class Hub implements Nodes {
   /** Tells the node that somebody asks for files of a backup; false where it is not connected. */
   openFiles = (nodeId: string, session: string): boolean => this.tellNow(nodeId, { type: 'files', session })
 
+  /** Tells the node to ask for a release now; false where it is not connected. */
+  lookForRelease = (nodeId: string): boolean => this.tellNow(nodeId, { type: 'lookForRelease' })
+  /** Tells the node that the version which it runs on trial stays; false where it is not connected. */
+  acceptRelease = (nodeId: string, version: string): boolean => this.tellNow(nodeId, { type: 'acceptRelease', version })
+
   private tellNow(nodeId: string, frame: ToAgent): boolean {
     const socket = this.sockets.get(nodeId)
     socket?.send(JSON.stringify(frame))
@@ -330,7 +335,10 @@ const badAnswer = ({ nodeCommand }: Waiting) =>
   )
 
 const outdated = (name: CommandName) =>
-  new CommandFailed('agent_outdated', `The agent of this node does not know ${name}. Update it, then try again.`)
+  new CommandFailed(
+    'agent_outdated',
+    `This node's agent is older than the controller and does not know ${name}: update it first.`,
+  )
 
 const tooMany = (words: string, waitMs: number) => {
   const seconds = Math.ceil(waitMs / second)

@@ -1,12 +1,12 @@
 import { Type as t } from 'typebox'
 import { type ReleaseRefused, VERSION_PATTERN } from '../../../agent/protocol/release/manifest.ts'
+import type { Release } from '../../fleet/releases/release-folder.ts'
 import { nameOf } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, namedSchema, operation, type PrepareContext, type ReadContext } from '../../kernel/api/operation.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { findingsOf, stopsSeconds } from './findings.ts'
 import { type Check, checkFields, keepCheck } from './queries.ts'
-import type { Release } from './release-folder.ts'
 
 export const versionBody = fields({
   version: t.String({ maxLength: 20, pattern: VERSION_PATTERN, title: 'a version like 1.10.0' }),

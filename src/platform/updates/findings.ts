@@ -3,12 +3,12 @@ import { type Manifest, mustFollow, platformHere, ReleaseRefused } from '../../.
 import { expectedStopSeconds } from '../../../agent/protocol/release/upgrade.ts'
 import { PROTOCOL } from '../../../agent/protocol/wire.ts'
 import { agentVersions } from '../../fleet/node-records/queries.ts'
+import type { Release } from '../../fleet/releases/release-folder.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { bytes, count, list } from '../../kernel/words.ts'
 import { upgradeNow } from './now.ts'
 import type { Finding } from './queries.ts'
-import type { Release } from './release-folder.ts'
 
 /** Of the trial of a new controller that the panel asks for, in which changes are refused. */
 const TRIAL_SECONDS = 20

@@ -1,8 +1,8 @@
 import type { ReleaseKey } from '../../../agent/protocol/release/signature.ts'
 import { trustedKeys } from '../../../agent/protocol/release/trusted-keys.ts'
+import { incomingFolder, ReleaseFolder } from '../../fleet/releases/release-folder.ts'
 import { type Fetch, throughGuard } from './fetch.ts'
 import { type MachineFiles, thisMachine, UpdateMachine } from './machine.ts'
-import { ReleaseFolder } from './release-folder.ts'
 
 type Parts = { machine?: MachineFiles; keys?: readonly ReleaseKey[]; fetch?: Fetch }
 
@@ -16,7 +16,7 @@ export class Updates {
 
   constructor(dataDir: string, { machine = thisMachine, keys = trustedKeys(), fetch = throughGuard }: Parts = {}) {
     this.machine = new UpdateMachine(dataDir, machine)
-    this.folder = new ReleaseFolder(dataDir, keys)
+    this.folder = new ReleaseFolder(incomingFolder(dataDir), keys)
     this.fetch = fetch
   }
 }

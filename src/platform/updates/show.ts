@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { PROTOCOL } from '../../../agent/protocol/wire.ts'
 import { agentVersions } from '../../fleet/node-records/queries.ts'
+import type { Release } from '../../fleet/releases/release-folder.ts'
 import { described, namedSchema, nullable, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull, second } from '../../kernel/db/clock.ts'
 import { VERSION } from '../../kernel/version.ts'
@@ -9,7 +10,6 @@ import { downloadedBytes } from './download.ts'
 import { keyInWords, notFollowing, schemaOf, stopsSeconds } from './findings.ts'
 import { upgradeNow, upgradeStates } from './now.ts'
 import { checkFields, checkOf, downloadOf, offerOf, sourceOf } from './queries.ts'
-import type { Release } from './release-folder.ts'
 
 const MOST_SHOWN = 20
 

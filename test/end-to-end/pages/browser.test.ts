@@ -9,6 +9,7 @@ import { launch, look, open, openAccountMenu, openMenu, screens, signIn, sticksO
 import { emptyQcow2 } from '../../support/guest.ts'
 import { addDrain, addRolling } from '../../support/nodes/drains.ts'
 import { addTransfer } from '../../support/nodes/transfers.ts'
+import { addRollOut } from '../../support/releases/roll-outs.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { World } from '../../support/world/panel.ts'
 import { type Installation, installation } from '../../support/world/processes.ts'
@@ -131,6 +132,7 @@ async function people(): Promise<Person[]> {
         transfers: recorded((p) => addTransfer(p, server)),
         drains: recorded((p) => addDrain(p, node, server)),
         'rolling-maintenance': recorded((p) => addRolling(p, node, addDrain(p, node, server), 'cancelled')),
+        'roll-outs': recorded((p) => addRollOut(p, node)),
         'node-groups': location,
         imports: imported,
         'import-servers': (await live.admin('imports.servers', { id: imported })).data[0].id,

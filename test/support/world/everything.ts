@@ -13,8 +13,9 @@ import { added, operations, registry } from '../../every/toy-feature/every-featu
 import { addImport } from '../../imports/record.ts'
 import { addDrain, addRolling } from '../nodes/drains.ts'
 import { addGpuHost, addGpuOffer, reportCards } from '../nodes/gpus.ts'
+import { addRelease, addRollOut } from '../releases/roll-outs.ts'
 import { givePassword, person, withApp } from '../second-factor.ts'
-import { panel, type Who, world } from './panel.ts'
+import { panel, releaseKey, type Who, world } from './panel.ts'
 import { invite, share } from './team.ts'
 
 type Person = { id: string } & Who
@@ -247,6 +248,8 @@ async function make(features: readonly Feature[]) {
     recoveryCodes,
   }
   addRolling(p, node.id, addDrain(p, node.id, serverId))
+  addRollOut(p, node.id)
+  addRelease(p, releaseKey)
   addImport(p)
   const snapshot = p.snapshot()
   p.close()

@@ -55,10 +55,13 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
       if (error instanceof UndeclaredFailure) undeclared.push(error)
       throw error
     })
+  /** Frames about releases, which a test answers for the agent. */
+  const aboutReleases: ('lookForRelease' | 'acceptRelease')[] = []
   const say = (from: any, frame: unknown) => from === socket && hub().message(from, JSON.stringify(frame))
   async function hear(from: any, frame: ToAgent, myLife: number) {
     if (frame.type === 'traffic-stored') return host.metering.stored(frame.seq)
     if (frame.type === 'files') return answerOver(joinFiles(nodeId, frame.session))
+    if (frame.type === 'lookForRelease' || frame.type === 'acceptRelease') return void aboutReleases.push(frame.type)
     if (frame.type === 'console') return identity && consoles?.open(frame, identity)
     if (frame.type !== 'command') return
     const { key } = frame
@@ -117,6 +120,7 @@ export function fakeAgent({ nodeId, key, home, settings, hub, joinFiles, now, cr
   const agent = {
     home,
     settings,
+    aboutReleases,
     get host() {
       return host
     },

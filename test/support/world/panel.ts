@@ -16,6 +16,8 @@ import { addIso } from '../../../src/compute/isos/library.ts'
 import { addOwnImage } from '../../../src/compute/own-images/own-images.ts'
 import { load, type Server } from '../../../src/compute/server-records/model.ts'
 import { nodes } from '../../../src/fleet/node-records/tables.ts'
+import { incomingFolder } from '../../../src/fleet/releases/release-folder.ts'
+import { Releases } from '../../../src/fleet/releases/releases.ts'
 import { keepPools } from '../../../src/fleet/storage-pools/queries.ts'
 import { accounts, roles } from '../../../src/identity/account-records/tables.ts'
 import { insertSession } from '../../../src/identity/auth/sessions/sessions.ts'
@@ -42,6 +44,7 @@ import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
 import type { ForwardLookUp } from '../../../src/network/reverse-dns/forward.ts'
 import { HostFigures, type HostSource } from '../../../src/platform/host/figures.ts'
 import { Updates } from '../../../src/platform/updates/service.ts'
+import { newKey } from '../../release/signed.ts'
 import { emptyQcow2 } from '../guest.ts'
 import { closedAtEnd } from '../opened.ts'
 import { eventually } from '../waiting/eventually.ts'
@@ -128,6 +131,9 @@ export type Panel = Awaited<ReturnType<typeof panel>>
 /** Read once: they are the same for every panel. */
 const assets = Assets.load(files)
 
+/** Agents are brought to releases that it signed, unless a test has its own keys. */
+export const releaseKey = newKey()
+
 export async function panel(options: Options = {}) {
   quieten(true)
   const dir = mkdtempSync(`${scratch}/berth-test-`)
@@ -176,6 +182,10 @@ export async function panel(options: Options = {}) {
       services: {
         host: new HostFigures({ ...calmHost, ...options.host }, dir, certificateEndsAt),
         distributions: distributionsOver([], options.distributions ?? onlyExamples),
+        releases: new Releases({
+          ...{ dataDir: dir, agentDir: config.agentDir, clock: () => now, mbps: () => 100_000 },
+          keys: options.updates?.keys ?? [releaseKey.key],
+        }),
         updates: new Updates(dir, {
           // Root's files of a machine on which nothing of Berth is installed, until the test makes them.
           machine: { folder: `${dir}/machine/berth`, hostProgram: `${dir}/machine/berth-host`, program: '/berth' },
@@ -478,6 +488,12 @@ export async function panel(options: Options = {}) {
      * are named.
      */
     fingerprint: (but: readonly string[] = []) => fingerprint(controller.db, but),
+    /** The folder of releases, which are signed by `releaseKey`. */
+    releaseFolder() {
+      const folder = incomingFolder(dir)
+      mkdirSync(folder, { recursive: true })
+      return folder
+    },
     /** Runs until no job is going. */
     async settle() {
       for (let i = 0; i < 3; i++) {

@@ -61,8 +61,10 @@ export const Warnings = ({ node: n }: { node: ShownNode }) => (
     )}
     <ClockSkew ms={n.skewMs} />
     {n.agentOutdated && (
-      <Note level="warn">
-        <strong>Its agent has version {n.agentVersion}.</strong> New features may not work there until it is updated.
+      <Note level="warn" action={<UpdateAgent of={n} />}>
+        <strong>Its agent has version {n.agentVersion}.</strong> What it does not know is refused there until it is
+        updated{n.agentUpdatedBy === 'package' && ' with apt'}
+        {n.agentUpdatedBy !== 'package' && n.agentUpdatedBy !== 'itself' && ' by install.sh --agent'}.
       </Note>
     )}
     {n.pools.length === 0 && !n.lostAt && (
@@ -190,3 +192,10 @@ const Affected = ({ node: n }: { node: ShownNode }) => (
     <AnnounceOnNode node={n} />
   </>
 )
+
+const UpdateAgent = ({ of: { agentUpdatedBy } }: { of: ShownNode }) =>
+  agentUpdatedBy === 'itself' ? (
+    <Link class="btn" to="/admin/roll-outs">
+      Roll-outs
+    </Link>
+  ) : null

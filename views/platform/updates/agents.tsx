@@ -18,7 +18,7 @@ export function Agents({ updates: { agents, version } }: { updates: Updated }) {
       {some.length > 0 ? <Mix shares={some} none="no nodes" /> : <p class="muted">There are no nodes yet.</p>}
       {some.some(({ name }) => !name.startsWith(version)) && (
         <p class="hint">
-          Older agents go on working. <Link to="/admin/nodes">Nodes</Link> says which they are.
+          Older agents go on working until a <Link to="/admin/roll-outs">roll-out</Link> updates them.
         </p>
       )}
     </Section>

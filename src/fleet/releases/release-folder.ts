@@ -1,10 +1,13 @@
-// The folder of releases on the controller. The operator puts files there, and so does a download.
+// A folder of releases on the controller. The operator puts files there, and so does a download.
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { openRelease } from '../../../agent/protocol/release/archive.ts'
 import { compareVersions, type Manifest, ReleaseRefused } from '../../../agent/protocol/release/manifest.ts'
 import type { ReleaseKey } from '../../../agent/protocol/release/signature.ts'
 import { INCOMING_FOLDER, requestFolder } from '../../../agent/protocol/release/upgrade.ts'
 import { verifiedRelease } from '../../../agent/protocol/release/verify.ts'
+
+/** The folder of an installation: the operator's files and those of the page. */
+export const incomingFolder = (dataDir: string) => `${requestFolder(dataDir)}/${INCOMING_FOLDER}`
 
 /** The newest files that are looked at. */
 const MOST_FILES = 30
@@ -15,16 +18,13 @@ export type RefusedFile = { file: string; code: string; message: string }
 type Looked = { manifest: Manifest } | { code: string; message: string }
 
 export class ReleaseFolder {
-  readonly path: string
   /** By name, size and time of change: each file is opened once. */
   private looked = new Map<string, Looked>()
 
   constructor(
-    dataDir: string,
+    readonly path: string,
     readonly keys: readonly ReleaseKey[],
-  ) {
-    this.path = `${requestFolder(dataDir)}/${INCOMING_FOLDER}`
-  }
+  ) {}
 
   make() {
     mkdirSync(this.path, { recursive: true, mode: 0o750 })
