@@ -302,6 +302,9 @@ describe('many servers', () => {
     await page.getByText('Done', { exact: true }).first().waitFor()
     expect(await page.locator('.stats').textContent()).toContain('Done3 of 8')
     expect(await look(page, 'bulk-action')).toEqual([])
+    await page.getByRole('link', { name: 'Refused' }).click()
+    await page.waitForURL(/state=refused/)
+    expect(await page.locator('#servers tbody tr').count()).toBe(5)
     expect(jobs('power') - before).toBe(3)
   })
 

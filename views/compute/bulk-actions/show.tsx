@@ -5,7 +5,7 @@ import {
   listBulkActions,
   listBulkWorkloads,
 } from '../../../src/compute/bulk-actions/control.ts'
-import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action } from '../../components/action.tsx'
 import { Figure, Meter, Stats } from '../../components/figures.tsx'
@@ -21,7 +21,7 @@ import { count } from '../../components/words.ts'
 import { Reasons } from './reasons.tsx'
 import { manyInstances, manyServers } from './ways.ts'
 
-const reads = { action: getBulkAction, servers: listBulkWorkloads }
+const reads = { action: reading(getBulkAction, ({ params }: At) => ({ params })), servers: listBulkWorkloads }
 type Data = Answers<typeof reads>
 type BulkAction = Data['action']
 type Row = Data['servers']['data'][number]

@@ -30,7 +30,7 @@ import { count } from '../../components/words.ts'
 import { MessageState } from './list.tsx'
 
 const reads = {
-  message: getMessage,
+  message: reading(getMessage, ({ params }: At) => ({ params })),
   recipients: reading(listRecipients, ({ params, query: { number: _, ...query } }: At) => ({ params, query })),
   preview: reading(previewMessage, ({ params, query }: At) => ({
     params,
