@@ -105,6 +105,17 @@ const webhookTables = {
   ),
 }
 
+const rightsTables = {
+  permissions: table(
+    ['permission', 'in words', 'opens the scopes'],
+    Object.entries(permissions).map(([name, { words, opens }]) => [
+      `\`${name}\``,
+      words,
+      opens.map((scope) => `\`${scope}\``).join(', ') || 'none',
+    ]),
+  ),
+}
+
 /** The text of the file with its tables made anew. */
 const filled = (path: string, tables: Record<string, string>) =>
   Object.entries(tables).reduce(
@@ -121,6 +132,14 @@ describe('docs/webhooks.md', () => {
     const written = filled('docs/webhooks.md', webhookTables)
     golden('docs/webhooks.md', written)
     for (const table of Object.values(webhookTables)) expect(written).toContain(table)
+  })
+})
+
+describe('docs/staff-rights.md', () => {
+  test('has every permission with the scopes that it opens', () => {
+    const written = filled('docs/staff-rights.md', rightsTables)
+    golden('docs/staff-rights.md', written)
+    for (const table of Object.values(rightsTables)) expect(written).toContain(table)
   })
 })
 
