@@ -59,7 +59,9 @@ const jobs = (p: Everything) =>
      AND NOT (kind = 'check_cards' AND started_by_type = 'system')`,
   )
 /** How many jobs the answer says that the call started: one for each server that is stopped, or one in all. */
-const jobsToldBy = ({ body }: Reply): number => body.stopping?.length ?? (body.jobId || body.drainId ? 1 : 0)
+/** A swap holds the other server by a job of its own, which the answer does not name. */
+const jobsToldBy = ({ body }: Reply): number =>
+  body.stopping?.length ?? body.servers?.length ?? (body.jobId || body.drainId ? 1 : 0)
 
 const snapshotOf = (p: Everything, serverId: string) =>
   p.db.$client.query<{ id: string }, [string]>('SELECT id FROM snapshots WHERE server_id = ?').get(serverId)?.id ??

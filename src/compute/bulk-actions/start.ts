@@ -2,11 +2,21 @@
 import { type TSchema, Type as t } from 'typebox'
 import { idOf as idOfActor, nameOf } from '../../kernel/api/actor.ts'
 import type { Code } from '../../kernel/api/errors.ts'
-import { type Call, described, fields, isDryRun, line, type Operation, operation } from '../../kernel/api/operation.ts'
+import {
+  type Call,
+  described,
+  fields,
+  isDryRun,
+  line,
+  type Operation,
+  operation,
+  type PrepareContext,
+} from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { listAllInstances, listedInstanceIds } from '../gpu-instances/list.ts'
 import { titles as instanceTitles } from '../gpu-instances/run/power-job.ts'
+import { newOwner } from '../servers/life/change-owner.ts'
 import { listAllServers, listedServerIds } from '../servers/list.ts'
 import { titles } from '../servers/power-job.ts'
 import { labelsField } from '../workloads/labels.ts'
@@ -26,8 +36,10 @@ type Many = Pick<Operation, 'access' | 'powers' | 'requiresRecentAuth' | 'action
   summary: string
   body: Record<string, TSchema>
   example: object
+  /** Looks at what the body names, whichever workloads are chosen. Throws `validation_failed`. */
+  mustNameKnown?(call: Pick<PrepareContext, 'db' | 'actor'>, body: any): void
 }
-function forMany(from: Selectable, { prefix, path, action, body, example, ...declared }: Many) {
+function forMany(from: Selectable, { prefix, path, action, body, example, mustNameKnown, ...declared }: Many) {
   const { kind } = from
   const deed = kind.deeds[action]!
   const selection = selectionFields(from)
@@ -45,7 +57,10 @@ function forMany(from: Selectable, { prefix, path, action, body, example, ...dec
     example: { filter: { status: 'running' }, ...example } as never,
     // Each of thousands is in the record: the log has what selects them.
     auditBody: (sent: any) => (sent.ids ? { ...sent, ids: sent.ids.length } : sent),
-    prepare: (call) => planned(call as never, from, deed, given(call.body)),
+    prepare(call) {
+      mustNameKnown?.(call, call.body)
+      return planned(call as never, from, deed, given(call.body))
+    },
     run(call) {
       const about = { kind: kind.kind, action, body: given(call.body) }
       const plan = call.prepared as Planned[]
@@ -131,6 +146,7 @@ export const bulkOperations = [
     requiresRecentAuth: true,
     body: { ownerId: described(t.String({ minLength: 1, maxLength: 40 }), 'The customer.') },
     example: { ownerId: '<customer_id>' },
+    mustNameKnown: ({ db, actor }, { ownerId }) => void newOwner(db, actor, ownerId),
   }),
   forMany(instances, {
     ...ofInstances,

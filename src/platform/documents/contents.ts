@@ -8,7 +8,7 @@ export const documentGroups = {
   sell: 'Sell',
   look: 'Look up',
   build: 'How it is built',
-  customers: 'For your customers',
+  customers: 'For customers',
 } as const
 export type DocumentGroup = keyof typeof documentGroups
 
@@ -20,13 +20,17 @@ const forStaff = (group: DocumentGroup, entries: Readonly<Record<string, string>
 
 export const contents: readonly DocumentEntry[] = [
   ...forStaff('start', {
+    start: 'From zero to the first paying customer',
     install: 'Installation',
+    sizing: 'Sizing',
+    ports: 'Ports',
     accounts: 'Accounts and sign-in',
     'sign-in': 'Sign-in through an identity provider',
     proxy: 'A reverse proxy in front',
   }),
   ...forStaff('run', {
     nodes: 'Nodes',
+    'network-designs': 'Network designs',
     network: 'Addresses',
     storage: 'Storage',
     images: 'Images and rescue',
@@ -34,19 +38,23 @@ export const contents: readonly DocumentEntry[] = [
     windows: 'Windows',
     gpu: 'Graphics cards',
     placement: 'Placement',
-    moves: 'Moves and maintenance',
+    moves: 'Moves between nodes',
+    maintenance: 'Maintenance, failed disks, new kernels',
     'many-servers': 'Many servers at once',
     imports: 'Imports from other panels',
+    abuse: 'Abuse reports',
     monitoring: 'Monitoring',
     upgrade: 'Updates',
   }),
   ...forStaff('protect', {
+    'backup-strategy': 'Backups: 3-2-1',
     backups: 'Backups of servers',
     'backup-plans': 'Backup plans',
     'backup-server': 'A place that nobody can erase',
     'backup-restore': 'A disk from its backup, without Berth',
     backup: 'Backup of the controller, and its keys',
     standby: 'Replica and standby',
+    hardening: 'Hardening checklist',
     security: 'Security',
   }),
   ...forStaff('sell', {
@@ -55,6 +63,8 @@ export const contents: readonly DocumentEntry[] = [
     api: 'The API',
   }),
   ...forStaff('look', {
+    troubleshooting: 'Troubleshooting by symptom',
+    'staff-rights': 'Staff permissions',
     glossary: 'Glossary',
     benchmarks: 'Benchmarks',
   }),
@@ -65,4 +75,5 @@ export const contents: readonly DocumentEntry[] = [
     dependencies: 'Dependencies',
     releasing: 'Making a release',
   }),
+  { name: 'handbook', title: 'Handbook', group: 'customers', kinds: ['staff', 'reseller', 'customer'] },
 ]

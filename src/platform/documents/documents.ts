@@ -60,7 +60,7 @@ export type DocumentHit = { name: string; title: string; section: string; anchor
 const MOST_HITS = 30
 const EXCERPT_LENGTH = 160
 
-/** Sections in whose heading the words stand come first. */
+/** Sections in whose heading the words stand come first, then those that have the words side by side. */
 export function searchDocuments(documents: readonly DocumentEntry[], question: string): DocumentHit[] {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean)
   if (!words.length) return []
@@ -69,11 +69,14 @@ export function searchDocuments(documents: readonly DocumentEntry[], question: s
       const whole = `${title} ${section} ${text}`.toLowerCase()
       if (!words.every((word) => whole.includes(word))) return []
       const isInHeading = words.every((word) => `${title} ${section}`.toLowerCase().includes(word))
-      return [{ hit: { name, title, section, anchor, excerpt: excerptOf(text, words[0]!) }, isInHeading }]
+      const phrase = words.join(' ')
+      const isPhrase = text.toLowerCase().includes(phrase)
+      const excerpt = excerptOf(text, isPhrase ? phrase : words[0]!)
+      return [{ hit: { name, title, section, anchor, excerpt }, rank: isInHeading ? 2 : isPhrase ? 1 : 0 }]
     }),
   )
   return hits
-    .toSorted((a, b) => Number(b.isInHeading) - Number(a.isInHeading))
+    .toSorted((a, b) => b.rank - a.rank)
     .slice(0, MOST_HITS)
     .map(({ hit }) => hit)
 }

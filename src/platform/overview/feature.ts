@@ -19,6 +19,17 @@ export const overviewFeature = feature({
       sees: getOverview,
     },
     {
+      kinds: ['reseller', 'customer'],
+      group: 'Account',
+      position: 460,
+      name: 'documents',
+      menu: true,
+      title: 'Handbook',
+      href: DOCUMENTS_ROOT,
+      icon: 'book',
+      sees: getOwnOverview,
+    },
+    {
       kinds: ['staff'],
       group: '',
       position: 100,

@@ -54,9 +54,9 @@ export function stopAt(
   })
   for (const to of activeStaffWith(tx, 'nodes.write'))
     notify(tx, app, to, 'roll_out_stopped', {
-      subject: `${headlineOf(name, { ...row, ...ended })}: the roll-out of ${rollOut.version} has stopped`,
+      subject: `The roll-out of ${rollOut.version} stopped at ${name}`,
       paragraphs: [
-        reason,
+        `${headlineOf(name, { ...row, ...ended })}. ${reason}`,
         'Its servers run on, and no further node is updated until you or a colleague goes on.',
         'Try the node again, leave it out, or stop the roll-out.',
       ],

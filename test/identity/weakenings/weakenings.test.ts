@@ -36,6 +36,7 @@ test('the settings that protect data, and no others, are weakened in one directi
     'servers.undelete_hours': 'lower',
     'backups.kept_after_termination_days': 'lower',
     'backups.kept_without_plan_days': 'lower',
+    'addresses.history_days': 'lower',
     'backups.drill': 'off',
     'nodes.address_hold_hours': 'lower',
   }))

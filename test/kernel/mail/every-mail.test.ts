@@ -11,6 +11,9 @@ import { write } from '../../../src/kernel/db/open.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { sendMessages } from '../../../src/platform/messages/send.ts'
+import { insertRollOut, insertRollOutNode, rollOutById, rollOutNode } from '../../../src/platform/roll-outs/queries.ts'
+import { stopAt } from '../../../src/platform/roll-outs/stop.ts'
 import { addMigrated } from '../../imports/report/moved.ts'
 import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
@@ -48,6 +51,22 @@ async function orderInstance(name: string): Promise<string> {
   const { body } = await must(p.owner, 'POST', '/admin/gpu-instances', order)
   await p.settle()
   return body.instanceId
+}
+
+/** A message to the owners of the servers of this node, sent to its end. */
+async function sentMessage(subject: string, how: object): Promise<[string, string, RegExp]> {
+  const owner = p.account('customer', subject)
+  const hostname = subject.replaceAll(' ', '-').toLowerCase()
+  const { body: ordered } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, ownerId: owner.id, hostname })
+  await p.settle()
+  const draft = { subject, text: 'Hello.', audience: { serverIds: [ordered.serverId] }, ...how }
+  const { body } = await must(p.owner, 'POST', '/admin/messages', draft)
+  await must(p.owner, 'POST', `/admin/messages/${body.id}/actions/send`)
+  for (let i = 0; i < 4; i++) {
+    sendMessages(p.db, p.controller.app)
+    await p.settle()
+  }
+  return [subject, addressOf(owner.id), /^\/servers$/]
 }
 
 /**
@@ -105,6 +124,43 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     p.db.$client.run("UPDATE import_owners SET choice = 'create' WHERE import_id = ?", [id])
     await must(p.owner, 'POST', `/admin/migrations/${id}/messages/actions/announce`)
     return ['We are about to move announced1', 'old@panel.test']
+  },
+  'src/imports/messages/messages.ts': async () => {
+    const { id } = addMigrated(p, [{ sourceId: '3', hostname: 'tested1', address: '203.0.113.23', ready: true }])
+    await must(p.owner, 'POST', `/admin/migrations/${id}/messages/actions/test`, { kind: 'before' })
+    return ['Test: We are about to move tested1', addressOf(p.owner.id)]
+  },
+  'src/platform/messages/messages.ts': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/messages', { subject: 'Work at night', text: 'Hello.' })
+    await must(p.owner, 'POST', `/admin/messages/${body.id}/actions/test`)
+    return ['Test: Work at night', addressOf(p.owner.id)]
+  },
+  'src/platform/messages/send.ts notice': () => sentMessage('A new kernel', { alsoNotice: true }),
+  'src/platform/messages/send.ts mail': () => sentMessage('A new address', { alsoNotice: false }),
+  'src/network/server-addresses/exchange/tell.ts': async () => {
+    const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'addressed1' })
+    await p.settle()
+    await must(p.owner, 'POST', `/servers/${body.serverId}/actions/change-primary-address`, { version: 4 })
+    await p.settle()
+    const leadsTo = new RegExp(`^/servers/${body.serverId}$`)
+    return ['addressed1 has another address', addressOf(p.customer.id), leadsTo]
+  },
+  'src/platform/roll-outs/stop.ts': async () => {
+    const actor = { id: p.owner.id, name: 'Ada', via: 'session' } as const
+    write(p.db, (tx) => {
+      const now = p.now()
+      insertRollOut(tx, {
+        ...{ id: 'rlo_1', version: '1.1.0', state: 'running', wave: 0, watchUntil: null, watchSeconds: 900 },
+        ...{ trialSeconds: 60, windows: [], failedNodeId: null, reason: null, pausedAt: null },
+        ...{ startedBy: actor, createdAt: now, finishedAt: null },
+      } as never)
+      insertRollOutNode(tx, {
+        ...{ rollOutId: 'rlo_1', nodeId: p.node.id, wave: 0, place: 0, state: 'updating', fromVersion: '1.0.0' },
+      } as never)
+      const failure = { state: 'went_back', code: 'not_started', reason: 'It did not start.' } as const
+      stopAt(tx, p.controller.app, rollOutById(tx, 'rlo_1')!, rollOutNode(tx, 'rlo_1', p.node.id)!, failure)
+    })
+    return ['The roll-out of 1.1.0 stopped at fra-01', addressOf(p.owner.id), /^\/admin\/roll-outs\/rlo_1$/]
   },
   'src/imports/messages/tell.ts after': async () => {
     const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'imported1' })

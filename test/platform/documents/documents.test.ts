@@ -51,7 +51,12 @@ test('staff read them, and the codes of errors and failures are all on one page'
     expect([code, codes.has(code)]).toEqual([code, true])
 })
 
-test('a document for staff is no page for a customer, and neither is a file beside the documents', async () => {
+test('a customer reads the handbook alone: neither a document for staff nor a file beside them is a page', async () => {
+  const handbook = await page(p.customer, '/docs')
+  expect([handbook.status, (await handbook.text()).match(/href="\/docs\/[\w-]+"/g)]).toEqual([
+    200,
+    expect.arrayContaining(['href="/docs/handbook"']),
+  ])
   for (const path of ['/docs/security', '/docs/error-codes', '/docs/nothing', '/docs/..%2FREADME'])
     expect([path, (await page(p.customer, path)).status]).toEqual([path, 404])
 })

@@ -56,11 +56,17 @@ export const changeServerOwner = operation({
   },
 })
 
+/** A server may be given to this account. Throws `validation_failed`. */
+export function newOwner(tx: Db, actor: Actor, ownerId: string) {
+  const owner = see(tx, actor, customer, ownerId, 'ownerId')
+  if (owner.kind === 'staff') throw invalid({ field: 'ownerId', message: 'is a member of staff. Choose a customer.' })
+  return owner
+}
+
 type Changing = Pick<AppContext, 'clock' | 'registry'> & { tx: Tx; actor: Actor }
 /** Gives the server to this customer. Throws what the operation refuses. */
 export function changeOwner({ tx, actor, clock, registry }: Changing, target: Server, ownerId: string) {
-  const owner = see(tx, actor, customer, ownerId, 'ownerId')
-  if (owner.kind === 'staff') throw invalid({ field: 'ownerId', message: 'is a member of staff. Choose a customer.' })
+  const owner = newOwner(tx, actor, ownerId)
   mustAllow(target, 'change_owner')
   if (owner.id === target.ownerId)
     throw new ApiError('already_done', `${target.hostname} belongs to ${owner.name} already.`)
