@@ -73,8 +73,9 @@ export async function snapshotOf(host: Host): Promise<Snapshot> {
     inTime(
       inventoryOf(
         host,
-        () => host.hypervisor.look(),
-        () => host.containers.look(),
+        // A node of instances alone has no hypervisor.
+        () => orSilent(host.hypervisor.look()),
+        () => orSilent(host.containers.look()),
       ),
     ),
     Promise.all([host.portSecurity.addresses(), host.access.addresses()]),
@@ -82,6 +83,8 @@ export async function snapshotOf(host: Host): Promise<Snapshot> {
   ])
   return { inventory, addresses: addresses.flat(), failing }
 }
+
+const orSilent = <T>(look: Promise<T>): Promise<T | undefined> => inTime(look).catch(() => undefined)
 
 async function failingDrivers(host: Host): Promise<Record<string, string>> {
   const found = Object.entries(probes).map(async ([driver, look]) =>

@@ -27,6 +27,7 @@ const LONGEST_TRIAL_SECONDS = 105
 const CHECK_LIMIT_MS = 45_000
 const CHECK_AGAIN_MS = 2000
 const OFFER_LIMIT_MS = 30_000
+const AGAIN_AFTER_MS = 45_000
 
 export type UpdateSettings = {
   dataDir: string
@@ -125,7 +126,7 @@ export class Updates {
       const signature = offer.signature === undefined ? undefined : Buffer.from(offer.signature, 'base64')
       const manifest = verified(offer.manifest, signature, keys)
       version = manifest.version
-      if (!wanted && status.state === 'went_back' && status.version === version) return
+      if (!wanted && (this.hasFailed(version) || (status.state === 'went_back' && status.version === version))) return
       mustFollow(manifest, { version: this.engine.version, platform: platformHere })
       this.tell({ state: 'fetching', version })
       log('info', `the controller offers the release ${version}; it is signed, and fetched`, { key: manifest.keyId })
@@ -134,6 +135,13 @@ export class Updates {
     } catch (error) {
       this.ended(error, version)
     }
+  }
+
+  /** Its controller hears of a failure and decides; without a word of it the release is tried again after a while. */
+  private hasFailed(version: string): boolean {
+    const { current } = this
+    const isFailed = current?.state === 'refused' || current?.state === 'failed'
+    return isFailed && current.version === version && this.now() - current.at < AGAIN_AFTER_MS
   }
 
   private forgetFailure() {

@@ -31,9 +31,11 @@ type Making = {
   date: string
   notes: string
   keyId: string
+  /** Of gzip. Without it the smallest file. */
+  level?: 1 | 9
 }
 /** Writes the release without its signature. Answers its manifest. Throws an Error in words where programs differ. */
-export function makeRelease(to: string, { programs, bill, ...given }: Making): Manifest {
+export function makeRelease(to: string, { programs, bill, level = 9, ...given }: Making): Manifest {
   const [first] = programs
   if (!first) throw new Error('a release needs a program')
   for (const { says } of programs)
@@ -60,7 +62,7 @@ export function makeRelease(to: string, { programs, bill, ...given }: Making): M
   )
   writeArchive(to, [
     [MANIFEST_FILE, Buffer.from(manifestText(manifest))],
-    ...read.map(({ platform, content }) => [`berth-${platform}.gz`, gzipSync(content, { level: 9 })] as const),
+    ...read.map(({ platform, content }) => [`berth-${platform}.gz`, gzipSync(content, { level })] as const),
     [BILL_FILE, billed],
   ])
   return manifest

@@ -2,6 +2,7 @@
 // the data directory until another release takes its place.
 import { createHash } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { type OpenRelease, openRelease } from '../../../agent/protocol/release/archive.ts'
 import type { Manifest } from '../../../agent/protocol/release/manifest.ts'
 import { makePatch } from '../../../agent/protocol/release/patch.ts'
@@ -66,8 +67,10 @@ export class Patches {
     const [before, after] = [`${this.folder}/before.part`, `${this.folder}/after.part`]
     try {
       if (source) await this.unpack(source, before)
+      // Bun maps only files that it may write to, and root's program is none.
+      else await copyFile(file!, before)
       await this.unpack(to, after)
-      const bytes = await makePatch(Bun.mmap(file ?? before), Bun.mmap(after))
+      const bytes = await makePatch(Bun.mmap(before), Bun.mmap(after))
       await Bun.write(`${path}.part`, bytes)
       renameSync(`${path}.part`, path)
       this.made.delete(path)

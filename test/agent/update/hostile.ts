@@ -63,7 +63,7 @@ const host = openFakeHost(temporary('update-host'), { hostname: 'node' })
 closedAtEnd(() => host.close())
 
 /** An agent of 1.20.0 that trusts `ours` and `second`, and its controller. */
-export function updating(answers: Answers, status: UpdateStatus = { state: 'none' }) {
+export function updating(answers: Answers, status: UpdateStatus = { state: 'none' }, parts: Partial<Engine> = {}) {
   const dataDir = temporary('update')
   const requests: { path: string; range: string | null }[] = []
   const server = Bun.serve({
@@ -95,6 +95,7 @@ export function updating(answers: Answers, status: UpdateStatus = { state: 'none
     accept: () => {},
     reject: () => {},
     giveUp: () => {},
+    ...parts,
   }
   const updates = new Updates(engine, host, { dataDir, keys: [ours.key, second.key], limits })
   const told: (string | undefined)[] = []

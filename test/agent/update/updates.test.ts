@@ -1,6 +1,7 @@
 // A release on its way to an agent: of an honest controller, and of one that somebody stole.
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { Failure } from '../../../agent/failure.ts'
 import { makePatch } from '../../../agent/protocol/release/patch.ts'
 import { compressed, file, manifestOf, next, offerOf, patch, programOf, second, stranger, updating } from './hostile.ts'
 
@@ -75,6 +76,23 @@ describe('a release of the controller', () => {
     expect(one.started).toEqual([])
     await one.look({ wanted: true })
     expect(one.started.length).toBe(1)
+  })
+  test('whose switch did not begin is not fetched again and again, unless the controller says so', async () => {
+    const start = async () => {
+      throw new Failure('release_not_started', 'nobody watches')
+    }
+    const one = updating(
+      { offer: asJson(offerOf(manifestOf())), file: ranged(compressed) },
+      { state: 'none' },
+      { start },
+    )
+    const fetched = () => one.requests.filter(({ path }) => path.endsWith(file)).length
+    expect(await one.look()).toMatchObject({ state: 'failed', code: 'release_not_started' })
+    // As at each connection.
+    expect(await one.look()).toMatchObject({ state: 'failed', code: 'release_not_started' })
+    expect(fetched()).toBe(1)
+    await one.look({ wanted: true })
+    expect(fetched()).toBe(2)
   })
   test('is not on trial for longer than two minutes, whatever the controller says', async () => {
     const offer = asJson({ ...offerOf(manifestOf()), trialSeconds: 3600 })

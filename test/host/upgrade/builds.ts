@@ -35,8 +35,13 @@ export function altered(path: string, change: (members: Map<string, Buffer>) => 
 }
 
 const script = `
-const { root, outfile, version, pem, migrations } = JSON.parse(process.argv[1])
+const { root, outfile, version, pem, migrations, edits } = JSON.parse(process.argv[1])
+const edited = edits.map(({ file, before, after }) => [file, (text) => {
+  if (!text.includes(before)) throw new Error(file + ' has no ' + before)
+  return text.replace(before, () => after)
+}])
 const replaced = {
+  ...Object.fromEntries(edited),
   'package.json': (text) => JSON.stringify({ ...JSON.parse(text), version }),
   'agent/protocol/release/trusted-keys.ts': () =>
     "import { releaseKeyFrom } from './signature.ts'\\nexport const trustedKeys = () => [releaseKeyFrom(" +
@@ -57,10 +62,17 @@ const build = await Bun.build({
 })
 if (!build.success) { console.error(...build.logs); process.exit(1) }`
 
-/** A program of this version; `migrations`: more than the source has. Answers its path. */
-export async function built(version: string, migrations: readonly { name: string; sql: string }[] = []) {
+/** Another text in a file of the source. */
+export type Edit = { file: string; before: string; after: string }
+type Migration = { name: string; sql: string }
+
+/**
+ * A program of this version; `migrations`: more than the source has, `edits`: by which it is broken, one of a file.
+ * Answers its path.
+ */
+export async function built(version: string, migrations: readonly Migration[] = [], edits: readonly Edit[] = []) {
   const outfile = join(temporary('build'), 'berth')
-  const given = JSON.stringify({ root, outfile, version, pem, migrations })
+  const given = JSON.stringify({ root, outfile, version, pem, migrations, edits })
   // Bun resolves what a script imports from its working directory.
   const child = Bun.spawn([process.execPath, '-e', script, given], { cwd: root, stdout: 'pipe', stderr: 'pipe' })
   const words = await new Response(child.stderr).text()

@@ -17,6 +17,7 @@ export const OWNER = 60_444
 const inside = `mount --make-rprivate /
   for each in usr/local etc var; do mount --bind "$1/root/$each" "/$each"; done
   mount -t tmpfs tmpfs /run
+  ip link set lo up
   touch "$1/ready"
   while :; do sleep 3600 & wait; done`
 
@@ -25,10 +26,11 @@ export class Lab {
     readonly dir: string,
     private readonly process: { kill(signal: 'SIGKILL'): void; exited: Promise<number> },
     private readonly pid: number,
+    private readonly namespaces: readonly string[],
   ) {}
 
-  /** `host`: the program that is installed, under all of its names. */
-  static async make(host: string): Promise<Lab> {
+  /** `host`: the program that is installed, under all of its names. `ownNetwork`: nothing but its own loopback. */
+  static async make(host: string, { ownNetwork = false } = {}): Promise<Lab> {
     const dir = temporary('upgrade-lab')
     const root = join(dir, 'root')
     for (const each of ['usr/local/bin', 'usr/local/lib/berth', 'var/log/berth', 'var/lib/berth-agent', 'var/tmp'])
@@ -43,13 +45,16 @@ export class Lab {
     Bun.spawnSync(['chown', `${OWNER}:${OWNER}`, `${root}/var/lib/berth`])
     // The lab lies below a folder that other users cannot pass.
     for (const each of [dir, root]) chmodSync(each, 0o755)
-    const namespaces = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child=KILL']
-    const child = Bun.spawn(['unshare', ...namespaces, 'bash', '-c', inside, 'lab', dir], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
+    const namespaces = ['--mount', '--pid', ...(ownNetwork ? ['--net'] : [])]
+    const child = Bun.spawn(
+      ['unshare', ...namespaces, '--fork', '--mount-proc', '--kill-child=KILL', 'bash', '-c', inside, 'lab', dir],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    )
     await eventually(() => existsSync(join(dir, 'ready')))
     const children = `/proc/${child.pid}/task/${child.pid}/children`
-    const lab = new Lab(dir, child, Number(readFileSync(children, 'utf8').trim().split(' ')[0]))
+    const lab = new Lab(dir, child, Number(readFileSync(children, 'utf8').trim().split(' ')[0]), namespaces)
     lab.place(host)
     return lab
   }
@@ -82,7 +87,7 @@ export class Lab {
 
   /** Runs a command inside, as root. */
   async run(command: string, env: Record<string, string> = {}) {
-    const child = Bun.spawn(['nsenter', '-t', String(this.pid), '-m', '-p', 'bash', '-c', `cd /; ${command}`], {
+    const child = Bun.spawn(['nsenter', '-t', String(this.pid), ...this.namespaces, 'bash', '-c', `cd /; ${command}`], {
       env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', ...env },
       stdin: 'ignore',
       stdout: 'pipe',

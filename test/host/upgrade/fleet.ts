@@ -1,0 +1,112 @@
+// A machine with a controller and its agent, and fake nodes beside it, whose agents are brought from version to version.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { unverified } from '../../../agent/protocol/release/archive.ts'
+import { platformHere } from '../../../agent/protocol/release/manifest.ts'
+import { signed } from '../../../agent/protocol/release/signature.ts'
+import { readUpgradeHistory, upgradeFolder } from '../../../agent/protocol/release/upgrade.ts'
+import { PROTOCOL } from '../../../agent/protocol/wire.ts'
+import { migrations } from '../../../migrations/index.ts'
+import { addSignature, makeRelease } from '../../../src/app/release/make.ts'
+import { type Edit, testKey } from './builds.ts'
+
+/** Writes the release of a program that `built` made, as the key of these tests signs it. */
+export function releaseOf(program: string, version: string, to: string) {
+  const says = { version, protocol: PROTOCOL, schema: migrations.at(-1)!.name, platform: platformHere }
+  const about = { minimumVersion: '1.0.0', date: '2026-11-27', notes: '', keyId: testKey.key.id }
+  makeRelease(to, { programs: [{ path: program, says }], bill: '{}\n', ...about, level: 1 })
+  addSignature(to, signed(unverified(to).text, testKey.secret), [testKey.key])
+  return to
+}
+
+type Broken = { is: string; edits: Edit[]; code: string; finding?: string; isSlow?: true }
+const atStart = "log('info', 'agent starts'"
+const begins = (first: string) => [{ file: 'agent/main.ts', before: atStart, after: `${first}; ${atStart}` }]
+const HANGS_AFTER_MS = 8000
+
+/** Versions whose agents are broken. `isSlow`: nothing says that it is broken but the end of its trial. */
+export const brokenAgents: Broken[] = [
+  { is: 'does not start', edits: begins("throw new Error('no luck')"), code: 'does_not_start' },
+  {
+    is: 'starts and cannot connect',
+    edits: [{ file: 'agent/protocol/wire.ts', before: "'/agent/v1/challenge'", after: "'/agent/v0/challenge'" }],
+    code: 'not_accepted',
+    isSlow: true,
+  },
+  {
+    is: 'connects and lies about its inventory',
+    edits: [
+      { file: 'agent/controller-link/inventory.ts', before: 'vms: powers(vms?.ours ?? [])', after: 'vms: []' },
+      // To itself, too.
+      { file: 'agent/update/checks.ts', before: 'const findings = [', after: 'return []; const findings = [' },
+    ],
+    code: 'not_accepted',
+    isSlow: true,
+  },
+  {
+    is: 'hangs when it has run for a while',
+    edits: begins(`setTimeout(() => { for (;;); }, ${HANGS_AFTER_MS})`),
+    code: 'not_accepted',
+    isSlow: true,
+  },
+]
+
+type Ended = { code: number; out: string; err: string }
+type Node = { id: string; name: string; agentVersion: string; connected: boolean }
+type Member = { id: string; name: string; state: string; fromVersion: string; sentBytes: number; findings: string[] }
+export type RollOut = {
+  id: string
+  state: string
+  pausedBy: string | null
+  failedNode: { name: string } | null
+  reason: string | null
+  members: Member[]
+}
+
+/** `run`: of a command there as root; `at`: the path here of one there. */
+export class Fleet {
+  constructor(
+    readonly run: (command: string) => Promise<Ended>,
+    readonly at: (path: string) => string,
+    readonly url: string,
+  ) {}
+
+  must = async (command: string) => {
+    const { code, out, err } = await this.run(command)
+    if (code !== 0) throw new Error(`${command} ended with ${code}: ${out}\n${err}`)
+    return out.trim()
+  }
+  admin = async (operation: string, body: object = {}) =>
+    JSON.parse(await this.must(`berth admin ${operation} '${JSON.stringify(body)}'`))
+
+  /** Enrols a fake node, which runs to the end of the machine. */
+  async addFake(name: string, locationId: string) {
+    const { token } = await this.admin('nodes.enroll', { locationId })
+    const dir = `/var/lib/fake-${name}`
+    await this.must(`echo ${token} | berth agent enroll --fake --name ${name} --controller ${this.url} --token-file - \\
+      --data-dir ${dir}`)
+    await this.must(`setsid berth agent run --fake --data-dir ${dir} >${dir}/log 2>&1 </dev/null &`)
+  }
+
+  /** Puts a release where the controller looks for releases. */
+  async offer(release: string, version: string) {
+    const to = `/var/lib/berth/upgrade/incoming/berth-${version}.release`
+    writeFileSync(this.at(`${to}.part`), readFileSync(release))
+    await this.must(`chown berth: ${to}.part && mv ${to}.part ${to}`)
+  }
+
+  nodes = async (): Promise<Node[]> => (await this.admin('nodes.list')).data
+  node = async (name: string) => (await this.nodes()).find((node) => node.name === name)!
+  versions = async () => Object.fromEntries((await this.nodes()).map(({ name, agentVersion }) => [name, agentVersion]))
+  connected = async () => (await this.nodes()).filter((node) => node.connected).length
+
+  /** The roll-out when this holds, or after the time is over. */
+  async until(id: string, holds: (rollOut: RollOut) => boolean, seconds: number): Promise<RollOut> {
+    for (const end = Date.now() + seconds * 1000; ; await Bun.sleep(500)) {
+      const rollOut: RollOut = await this.admin('roll-outs.get', { id })
+      if (holds(rollOut) || Date.now() > end) return rollOut
+    }
+  }
+
+  history = () => readUpgradeHistory(this.at(upgradeFolder('berth-agent')))
+}
+export const statesOf = ({ members }: RollOut) => Object.fromEntries(members.map(({ name, state }) => [name, state]))
