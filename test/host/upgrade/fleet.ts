@@ -1,4 +1,4 @@
-// A machine with a controller and its agent, and fake nodes beside it, whose agents are brought from version to version.
+// A machine with a controller and its agent, and fake nodes beside it, whose agents go from version to version.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { unverified } from '../../../agent/protocol/release/archive.ts'
 import { platformHere } from '../../../agent/protocol/release/manifest.ts'

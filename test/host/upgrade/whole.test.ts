@@ -1,6 +1,6 @@
-// A controller, the agent of its machine and two fake nodes go from version to version on a machine without systemd, and
-// the agent comes back from versions that do not work. The programs are real ones. test/install/upgrade-systemd.test.ts
-// is the same under systemd.
+// A controller, the agent of its machine and two fake nodes go from version to version on a machine without systemd,
+// and the agent comes back from versions that do not work. The programs are real ones. BERTH_LONG=1: from all that
+// test/install/upgrade-systemd.test.ts tries, too.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporary } from '../../agent/temporary.ts'
