@@ -16,7 +16,7 @@ import { trustedKeys } from '../protocol/release/trusted-keys.ts'
 import { UNWATCHED_SECONDS } from '../protocol/release/upgrade.ts'
 import { AgentUpdate, agentPaths, type Facts } from '../protocol/wire.ts'
 import { sleep } from '../sleep.ts'
-import { differences, keepBefore, readBefore, snapshotOf } from './checks.ts'
+import { differences, keepBefore, readBefore, type Snapshot, snapshotOf } from './checks.ts'
 import { type Engine, toldOf, type UpdateStatus, updateFolder } from './engine.ts'
 import type { Ask, FetchLimits } from './fetch.ts'
 import { bringProgram, openRunning } from './program.ts'
@@ -201,24 +201,23 @@ export class Updates {
   private async check({ version, from, leftMs }: Extract<UpdateStatus, { state: 'trial' }>, signal: AbortSignal) {
     log('info', `${version} runs on trial; without the controller's acceptance ${from} comes back`, { leftMs })
     const checksUntil = performance.now() + Math.min(CHECK_LIMIT_MS, leftMs)
-    let findings = await this.findings()
-    while (findings.length && performance.now() < checksUntil && !signal.aborted) {
+    const before = readBefore(this.settings.dataDir)
+    let findings = await this.findings(before)
+    while (before && findings.length && performance.now() < checksUntil && !signal.aborted) {
       await sleep(CHECK_AGAIN_MS, signal)
-      findings = await this.findings()
+      findings = await this.findings(before)
     }
     if (signal.aborted) return
     this.tell({ state: 'trial', version, from, findings })
     if (findings.length) {
       log('error', `${version} goes back: this host is not as it was before`, { findings })
-      return this.engine.reject(version, 'not_as_before', findings.join('; ').slice(0, 500))
-    }
-    this.checked.resolve()
+      this.engine.reject(version, 'not_as_before', findings.join('; ').slice(0, 500))
+    } else this.checked.resolve()
     await sleep(leftMs + UNWATCHED_SECONDS * 1000, signal)
     if (!signal.aborted && this.current?.state === 'trial') this.engine.giveUp()
   }
 
-  private async findings(): Promise<string[]> {
-    const before = readBefore(this.settings.dataDir)
+  private async findings(before: Snapshot | undefined): Promise<string[]> {
     if (!before) return ['what this host had before is not known']
     try {
       return this.engine.fault === 'lies' ? [] : differences(before, await snapshotOf(this.host))
