@@ -2,7 +2,7 @@
 // names, byte by byte, or none.
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { chmod, open, rename, rm, statfs } from 'node:fs/promises'
+import { chmod, open, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure, wordsOf } from '../failure.ts'
 import { log } from '../log.ts'
@@ -58,6 +58,7 @@ type Bringing = {
 export async function bringProgram(bringing: Bringing): Promise<string> {
   const { program, patchBytes, before, dir } = bringing
   const part = join(dir, 'program.part')
+  await forgetOthers(dir, program)
   await mustHaveSpace(dir, 2 * program.sizeBytes)
   try {
     const isPatched = before && patchBytes !== undefined && patchBytes < program.sizeBytes
@@ -69,6 +70,13 @@ export async function bringProgram(bringing: Bringing): Promise<string> {
   } finally {
     await rm(part, { force: true })
   }
+}
+
+/** A download that a kill of the agent left goes on; those of other programs never will. */
+async function forgetOthers(dir: string, { sha256 }: ProgramInRelease) {
+  for (const name of await readdir(dir))
+    if (/^[0-9a-f]{16}\.(gz|patch)$/.test(name) && !name.startsWith(sha256.slice(0, 16)))
+      await rm(join(dir, name), { force: true })
 }
 
 async function mustHaveSpace(dir: string, bytes: number) {

@@ -1,7 +1,7 @@
 // A controller that answers what a test says, and an agent that asks it: its real requests, checks and downloads, over
 // a fake host. Instead of the engine there is a note of what it was told.
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { askForRelease } from '../../../agent/controller-link/controller.ts'
@@ -108,6 +108,11 @@ export function updating(answers: Answers, status: UpdateStatus = { state: 'none
     started,
     requests,
     told,
+    /** A file that a kill of the agent left. */
+    leave: (name: string, content: Uint8Array) => {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, name), content)
+    },
     /** Files of the update that are there now. */
     left: () => (existsSync(folder) ? readdirSync(folder).sort() : []),
     look: async (options?: { wanted: boolean }) => {

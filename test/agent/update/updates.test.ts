@@ -62,6 +62,16 @@ describe('a release of the controller', () => {
     expect(ranges[0]).toBeNull()
     expect(ranges.slice(1).every((range) => /^bytes=[1-9]/.test(range ?? ''))).toBe(true)
   })
+  test('goes on with what a killed agent left of it, and what it left of others is removed', async () => {
+    const { sha256 } = manifestOf().programs[0]!
+    const one = updating({ offer: asJson(offerOf(manifestOf())), file: ranged(compressed) })
+    one.leave(`${sha256.slice(0, 16)}.gz`, compressed.subarray(0, 10_000))
+    one.leave('0123456789abcdef.gz', compressed)
+    expect(await one.look()).toMatchObject({ state: 'switching' })
+    expect(one.requests.at(-1)!.range).toBe('bytes=10000-')
+    expect(one.started[0]!.sha256Found).toBe(sha256)
+    expect(one.left()).toEqual(['before.json'])
+  })
   test('is not asked for by an agent that is updated otherwise, and nothing follows from none', async () => {
     const none = updating({ offer: () => new Response(null, { status: 204 }) })
     expect(await none.look()).toBeUndefined()
