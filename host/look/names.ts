@@ -2,19 +2,24 @@
 import { readdirSync } from 'node:fs'
 import type { Flags } from '../flags.ts'
 import { type Machine, textOf } from '../machine/machine.ts'
+import { isInstalled } from '../machine/packages.ts'
 import { identityFile } from '../machine/paths.ts'
+import { instancePackages, nodePackages } from '../node/packages.ts'
 import type { Problem } from './problem.ts'
 
 /** A name server that does not answer is not waited for longer. */
 const LIMIT_SECONDS = 2
 
 /** `etc`: where apt's settings are. */
-export function nameProblems({ exec, paths }: Machine, flags: Flags, etc = '/etc/apt'): Problem[] {
+export function nameProblems(machine: Machine, flags: Flags, etc = '/etc/apt'): Problem[] {
+  const { exec, paths } = machine
   if (flags.mode === 'controller' || textOf(identityFile(paths)) !== undefined) return []
   const texts = aptFiles(etc)
   // A proxy looks names up by itself.
   if (process.env['http_proxy'] || process.env['https_proxy'] || /^\s*Acquire::https?::Proxy\s+"[^"]/im.test(texts))
     return []
+  const wanted = [...nodePackages(machine), ...(flags.gpu ? [...instancePackages, 'caddy'] : [])]
+  if (wanted.every((name) => isInstalled(machine, name))) return []
   const host = /^(?:URIs:|deb\s.*?)\s*https?:\/\/([A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)/m.exec(texts)?.[1]
   if (!host || exec.ask('getent', ['ahosts', host], { limitSeconds: LIMIT_SECONDS }).code === 0) return []
   return [

@@ -10,20 +10,12 @@ import { runsInstances } from './identity.ts'
 import { prepareForInstances } from './instances.ts'
 import { startLibvirt } from './libvirt.ts'
 import { type GuestNetwork, makeNetwork } from './network.ts'
-
-const packages = [
-  ...['qemu-utils', 'libvirt-daemon-system', 'libvirt-clients', 'nftables', 'iproute2', 'kmod', 'xorriso'],
-  ...['openssh-client', 'ca-certificates', 'curl', 'jq', 'swtpm', 'swtpm-tools', 'restic', 'libnbd-bin', 'fuse3'],
-  'e2fsprogs',
-]
-const emulator = process.arch === 'arm64' ? ['qemu-system-arm', 'qemu-efi-aarch64'] : ['qemu-system-x86', 'ovmf']
+import { nodePackages } from './packages.ts'
 
 /** `listen`: of the controller on the same machine, which this node then joins. */
 export async function installNode(machine: Machine, flags: Flags, listen?: string): Promise<GuestNetwork> {
   const { hasSystemd, paths, report } = machine
-  await report.step('Packages for a node', () =>
-    installPackages(machine, [...packages, ...emulator, ...(hasSystemd ? [] : ['tini'])]),
-  )
+  await report.step('Packages for a node', () => installPackages(machine, nodePackages(machine)))
   const withCards = runsInstances(paths, flags.gpu)
   if (withCards) await report.step('Container instances with cards', () => prepareForInstances(machine, flags))
   let network: GuestNetwork | undefined

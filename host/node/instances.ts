@@ -6,11 +6,7 @@ import { type Machine, makeDirectory, place, textOf } from '../machine/machine.t
 import { installPackages } from '../machine/packages.ts'
 import { gpuMark } from '../machine/paths.ts'
 import { installService, installUnit, runService } from '../services/install-service.ts'
-
-const packages = [
-  ...['podman', 'crun', 'conmon', 'catatonit', 'netavark', 'iptables', 'dropbear-bin', 'openssh-sftp-server', 'rsync'],
-  ...['busybox-static', 'patchelf', 'e2fsprogs'],
-]
+import { instancePackages } from './packages.ts'
 
 /**
  * The driver and the container toolkit of NVIDIA are the operator's: which ones suit depends on the cards. Answers what
@@ -18,7 +14,7 @@ const packages = [
  */
 export async function prepareForInstances(machine: Machine, flags: Flags): Promise<string> {
   const { exec, hasSystemd, paths } = machine
-  const notes = [installPackages(machine, packages)]
+  const notes = [installPackages(machine, instancePackages)]
   makeDirectory('/etc/cdi')
   place(machine, gpuMark(paths), 0o644, 'This node runs container instances with cards: install.sh --gpu.\n')
   notes.push(...(await prepareHttpNames(machine, flags)))

@@ -1,5 +1,5 @@
 #!/bin/bash
-# systemd-machine.sh make DIR | run DIR COMMAND | remove DIR
+# systemd-machine.sh make DIR | run DIR COMMAND | pid DIR | remove DIR
 #
 # A clean Debian 13 whose first process is its own systemd, in namespaces, with the packages of a node: for proving the
 # units. It has no network but its own, and no control of processors and memory where the host's groups are of version
@@ -87,5 +87,6 @@ case $action in
   boot) boot ;;
   inside) inside ;;
   run) run_in "$3" ;;
+  pid) first ;;
   remove) remove ;;
 esac

@@ -1,22 +1,15 @@
 // The units on a real systemd: install.sh on a Debian 13 in namespaces (systemd-machine.sh), with BERTH_LONG=1.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { temporary } from '../agent/temporary.ts'
-import { guestImage } from '../support/guest.ts'
+import { join } from 'node:path'
 import { eventually } from '../support/waiting/eventually.ts'
 import { program } from '../support/world/program.ts'
 import { checkout, spawn } from './clean-machine.ts'
+import * as systemd from './systemd-machine.ts'
 
 setDefaultTimeout(240_000)
-const script = join(import.meta.dir, 'systemd-machine.sh')
 const [built = ''] = program
-const possible =
-  process.env['BERTH_LONG'] === '1' &&
-  process.getuid?.() === 0 &&
-  !!Bun.which('mmdebstrap') &&
-  program.length === 1 &&
-  existsSync(guestImage)
+const possible = systemd.possible && program.length === 1
 if (!possible) console.error('left out: the units under systemd (needs BERTH_LONG=1, root, mmdebstrap, the program)')
 
 const oomKills = () => Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1])
@@ -41,29 +34,9 @@ function limitMemory(unit: string): string | undefined {
 }
 
 describe.skipIf(!possible)('under systemd', () => {
-  const dir = temporary('systemd')
-  const run = (command: string) => spawn([script, 'run', dir, command])
-  const must = async (command: string) => {
-    const { code, out, err } = await run(command)
-    if (code !== 0) throw new Error(`${command} ended with ${code}: ${out}\n${err}\n${await journal()}`)
-    return out.trim()
-  }
-  const journal = async () => (await run('journalctl -u berth -u berth-agent -n 20 -o cat --no-pager')).out
-  const admin = async (operation: string, body: object = {}) =>
-    JSON.parse(await must(`berth admin ${operation} '${JSON.stringify(body)}'`))
-  const property = (unit: string, name: string) => must(`systemctl show -P ${name} ${unit}`)
-  const ssh = (command: string) =>
-    run(
-      `ssh -i /root/key -o StrictHostKeyChecking=no -o LogLevel=ERROR -o ConnectTimeout=3 root@10.88.0.10 '${command}'`,
-    )
-  const bootOf = async () => {
-    let boot = ''
-    await eventually(async () => {
-      boot = (await ssh('cat /proc/sys/kernel/random/boot_id')).out.trim()
-      return /^[0-9a-f-]{36}$/.test(boot)
-    }, 120)
-    return boot
-  }
+  const machine = new systemd.SystemdMachine()
+  const { run, must, admin, property } = machine
+  const bootOf = () => machine.bootOf()
   const succeeds = async (jobId: string) => {
     let job = { state: '', error: null }
     await eventually(async () => {
@@ -77,14 +50,10 @@ describe.skipIf(!possible)('under systemd', () => {
   let boot = ''
 
   beforeAll(async () => {
-    expect(await spawn([script, 'make', dir])).toMatchObject({ code: 0 })
-    const at = join(dir, 'root/opt/berth')
-    mkdirSync(at, { recursive: true })
-    for (const file of [built, join(checkout, 'install.sh'), join(checkout, 'docs'), guestImage])
-      cpSync(file, join(at, file === guestImage ? 'guest.qcow2' : file.split('/').at(-1)!), { recursive: true })
+    await machine.make(built)
     expect(await run('/opt/berth/install.sh --all-in-one --no-first-guest')).toMatchObject({ code: 0, err: '' })
   }, 600_000)
-  afterAll(() => spawn([script, 'remove', dir]))
+  afterAll(() => machine.remove())
 
   test('controller and agent run within their limits, and are confined as much as they can be', async () => {
     for (const [unit, most] of [
@@ -111,23 +80,7 @@ describe.skipIf(!possible)('under systemd', () => {
   })
 
   test('a server that is ordered answers SSH', async () => {
-    await must(`ssh-keygen -q -t ed25519 -N '' -f /root/key
-      install -D -o berth -g berth /opt/berth/guest.qcow2 /var/lib/berth/incoming/tiny.qcow2`)
-    const [{ id: nodeGroupId }] = (await admin('locations.list')).data
-    const { nodeId } = JSON.parse(await must('cat /var/lib/berth-agent/agent.json'))
-    await admin('pools.create', {
-      ...{ name: 'Servers', network: '10.88.0.0/24', gateway: '10.88.0.1', first: '10.88.0.10', last: '10.88.0.20' },
-      ...{ resolvers: ['10.88.0.1'], nodeIds: [nodeId] },
-    })
-    const { id: packageId } = await admin('packages.create', { name: 'S', vcpus: 1, memoryMb: 256, diskGb: 1 })
-    const image = { file: 'tiny.qcow2', name: 'Tiny', format: 'qcow2', minDiskGb: 1, published: true }
-    const { id: imageId } = await admin('images.import', image)
-    const { id: ownerId } = await admin('customers.create', { name: 'C', email: 'c@example.com' })
-    const publicKey = await must('cat /root/key.pub')
-    const { id: key } = await admin('ssh-keys.create', { id: ownerId, publicKey })
-    const order = { ownerId, packageId, nodeGroupId, imageId, hostname: 'web01' }
-    const ordered = await admin('servers.create', { ...order, access: { mode: 'ssh_keys', sshKeyIds: [key] } })
-    serverId = ordered.serverId
+    serverId = await machine.orderServer()
     boot = await bootOf()
   })
 
@@ -169,7 +122,7 @@ describe.skipIf(!possible)('under systemd', () => {
   test('killed because memory ran out, the controller is started again, and the server does not notice', async () => {
     const before = await property('berth', 'MainPID')
     const kills = oomKills()
-    const group = limitMemory(`${basename(dir)}/system.slice/berth.service`)
+    const group = limitMemory(`${machine.group}/system.slice/berth.service`)
     if (!group) return console.error('left out: a controller without memory (needs memory groups of version 1 here)')
     // Memory that it takes from now on counts, and there is none.
     for (let i = 0; i < 50 && (await property('berth', 'MainPID')) === before; i++)
@@ -206,7 +159,7 @@ describe.skipIf(!possible)('under systemd', () => {
     await must('/opt/berth/install.sh --uninstall')
     expect(await spawn([join(checkout, 'install.sh'), '--deb'])).toMatchObject({ code: 0 })
     const [file] = [...new Bun.Glob('berth_*.deb').scanSync({ cwd: join(checkout, 'dist'), absolute: true })]
-    cpSync(file!, join(dir, 'root/opt/berth/berth.deb'))
+    cpSync(file!, machine.at('/opt/berth/berth.deb'))
     await must('dpkg -i /opt/berth/berth.deb && systemctl enable --now berth berth-agent')
     for (const unit of units) {
       expect(await property(unit, 'ActiveState')).toBe('active')

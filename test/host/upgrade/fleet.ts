@@ -12,24 +12,25 @@ import { type Edit, testKey } from './builds.ts'
 /** Writes the release of a program that `built` made, as the key of these tests signs it. */
 export function releaseOf(program: string, version: string, to: string) {
   const says = { version, protocol: PROTOCOL, schema: migrations.at(-1)!.name, platform: platformHere }
-  const about = { minimumVersion: '1.0.0', date: '2026-11-27', notes: '', keyId: testKey.key.id }
+  const about = { minimumVersion: '0.1.0', date: '2026-11-27', notes: '', keyId: testKey.key.id }
   makeRelease(to, { programs: [{ path: program, says }], bill: '{}\n', ...about, level: 1 })
   addSignature(to, signed(unverified(to).text, testKey.secret), [testKey.key])
   return to
 }
 
-type Broken = { is: string; edits: Edit[]; code: string; finding?: string; isSlow?: true }
+/** `codes`: one of them is the reason why it goes back. `finding`: the controller's, where the node has a server. */
+type Broken = { is: string; edits: Edit[]; codes: string[]; finding?: string; isSlow?: true }
 const atStart = "log('info', 'agent starts'"
 const begins = (first: string) => [{ file: 'agent/main.ts', before: atStart, after: `${first}; ${atStart}` }]
 const HANGS_AFTER_MS = 8000
 
 /** Versions whose agents are broken. `isSlow`: nothing says that it is broken but the end of its trial. */
 export const brokenAgents: Broken[] = [
-  { is: 'does not start', edits: begins("throw new Error('no luck')"), code: 'does_not_start' },
+  { is: 'does not start', edits: begins("throw new Error('no luck')"), codes: ['does_not_start'] },
   {
     is: 'starts and cannot connect',
     edits: [{ file: 'agent/protocol/wire.ts', before: "'/agent/v1/challenge'", after: "'/agent/v0/challenge'" }],
-    code: 'not_accepted',
+    codes: ['not_accepted'],
     isSlow: true,
   },
   {
@@ -39,13 +40,15 @@ export const brokenAgents: Broken[] = [
       // To itself, too.
       { file: 'agent/update/checks.ts', before: 'const findings = [', after: 'return []; const findings = [' },
     ],
-    code: 'not_accepted',
+    codes: ['not_accepted'],
+    finding: 'web01',
     isSlow: true,
   },
   {
     is: 'hangs when it has run for a while',
     edits: begins(`setTimeout(() => { for (;;); }, ${HANGS_AFTER_MS})`),
-    code: 'not_accepted',
+    // Who keeps it kills it, and it hangs again.
+    codes: ['not_accepted', 'does_not_start'],
     isSlow: true,
   },
 ]

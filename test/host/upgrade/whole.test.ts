@@ -12,7 +12,8 @@ import { Lab, possible } from './lab.ts'
 setDefaultTimeout(180_000)
 const url = 'http://127.0.0.1:8080'
 const isLong = process.env['BERTH_LONG'] === '1'
-const broken = brokenAgents.filter(({ isSlow }) => isLong || !isSlow)
+// There is no server here, about which one could lie.
+const broken = brokenAgents.filter(({ isSlow, finding }) => (isLong || !isSlow) && !finding)
 
 describe.skipIf(!possible)('controller and agents', () => {
   const files = temporary('whole')
@@ -81,7 +82,8 @@ describe.skipIf(!possible)('controller and agents', () => {
       expect(statesOf(ended)).toEqual({ real: 'went_back', fake1: 'waiting', fake2: 'waiting' })
       expect(fleet.history()).toHaveLength(before + 1)
       const [last] = fleet.history()
-      expect(last).toMatchObject({ result: 'went_back', from: '1.1.0', to: '1.2.0', reason: { code: each.code } })
+      expect(last).toMatchObject({ result: 'went_back', from: '1.1.0', to: '1.2.0' })
+      expect(each.codes).toContain(last!.reason!.code)
       expect(Date.parse(last!.endedAt) - Date.parse(last!.startedAt)).toBeLessThan(120_000)
       expect(new Set(Object.values(await fleet.versions()))).toEqual(new Set(['1.1.0']))
       await fleet.admin('roll-outs.stop', { id })
