@@ -47,7 +47,7 @@ export const brokenAgents: Broken[] = [
   {
     is: 'hangs when it has run for a while',
     edits: begins(`setTimeout(() => { for (;;); }, ${HANGS_AFTER_MS})`),
-    // Who keeps it kills it, and it hangs again.
+    // The watchdog ends it, and it hangs again.
     codes: ['not_accepted', 'does_not_start'],
     isSlow: true,
   },
