@@ -3,17 +3,20 @@
 //
 //   bun test/bench/agents.ts FILE [AGENTS-PER-ADDRESS]
 //
-// FILE is JSON: { controller, nodes }. Every agent, or every so many, seems to come from an address of its own, through
+// FILE is JSON: { controller, nodes, updating }. Every agent, or every so many, seems to come from an address of its own, through
 // the header of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it
 // goes.
 import { createPrivateKey } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { Connection } from '../../agent/controller-link/connection.ts'
 import type { Answer, Command, Journal } from '../../agent/controller-link/journal.ts'
 import type { Host } from '../../agent/host/host.ts'
 import type { Supervision } from '../../agent/host/supervision.ts'
+import { releaseKeyFrom } from '../../agent/protocol/release/signature.ts'
 import type { Power, Volume } from '../../agent/protocol/wire.ts'
 import { agentHeaders, agentPaths, type CommandName } from '../../agent/protocol/wire.ts'
 import type { Engine } from '../../agent/update/engine.ts'
+import { FakeEngine } from '../../agent/update/fake.ts'
 import { Updates } from '../../agent/update/updates.ts'
 import { VERSION } from '../../agent/version.ts'
 import { factsOf, NODE_POOL_BYTES, type SeededNode } from '../support/world/seed.ts'
@@ -31,11 +34,22 @@ export type Pulse = {
   lagMs: number[]
 }
 
+/** Agents that update themselves: a folder for them, the program that each of them has, and a key that they trust. */
+export type Updating = { dir: string; program: string; key: string }
+type Given = { controller: string; nodes: readonly SeededNode[]; updating?: Updating | undefined }
+
 /** In the benchmark's process: starts the simulator and keeps what it said last. */
-export async function startAgents(controller: string, nodes: readonly SeededNode[], agentsPerAddress = 1) {
+export async function startAgents(
+  controller: string,
+  nodes: readonly SeededNode[],
+  agentsPerAddress = 1,
+  updating?: Updating,
+) {
   const file = `${tempDir}/agents.json`
-  await Bun.write(file, JSON.stringify({ controller, nodes }))
-  const child = start(script('agents.ts', file, String(agentsPerAddress)), {
+  await Bun.write(file, JSON.stringify({ controller, nodes, updating } satisfies Given))
+  // Programs are put together on other machines than the controller's.
+  const nice = updating ? ['nice', '-n', '19'] : []
+  const child = start([...nice, ...script('agents.ts', file, String(agentsPerAddress))], {
     stdout: 'pipe',
     stderr: Bun.file(`${tempDir}/agents.log`),
   })
@@ -118,11 +132,14 @@ function hostOf(node: SeededNode): Host {
     // Neither instances nor cards.
     containers: { look: async () => [], usage: async () => [], events: untilAborted },
     workspaces: { list: async () => [] },
-    gpus: { samples: async () => [] },
+    gpus: { samples: async () => [], cards: async () => [] },
     // Every controller is obeyed.
     state: { controllerEpoch: () => 0, obeyEpoch() {}, learnPools() {} },
     portSecurity: { addresses: async () => [] },
     access: { addresses: async () => [] },
+    // An update asks each driver.
+    ...{ images: finds, isos: finds, migration: finds, seeds: { path: async () => '' } },
+    ...{ httpNames: { problems: async () => [] }, network: { accepts: async () => true } },
     // Its traffic is stored already.
     metering: { report: () => undefined, stored() {} },
     withFaults: async (name: CommandName, workload: string | undefined) => {
@@ -142,12 +159,15 @@ const answers: Partial<Record<CommandName, unknown>> = {
   'vm.await': { answered: 'agent' },
 }
 
+const finds = { find: async () => undefined }
+
 async function* untilAborted(signal: AbortSignal) {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 /** Without a disk: what is measured is the controller's. */
 const journal = {
+  async quiet() {},
   async obey(_: Command, work: () => Promise<unknown>): Promise<Answer> {
     return { output: (await work()) ?? {} }
   },
@@ -204,7 +224,7 @@ function speakFromAddresses() {
   globalThis.WebSocket = Watched as unknown as typeof WebSocket
 }
 
-/** These nodes are not updated. */
+/** Of nodes that are not updated. */
 const noEngine: Engine = {
   ...{ updatedBy: 'hand', version: VERSION, running: undefined },
   status: () => ({ state: 'none' }),
@@ -215,7 +235,7 @@ const noEngine: Engine = {
 }
 
 async function simulate(file: string, agentsPerAddress: number) {
-  const { controller, nodes } = (await Bun.file(file).json()) as { controller: string; nodes: SeededNode[] }
+  const { controller, nodes, updating } = (await Bun.file(file).json()) as Given
   speakFromAddresses()
   const stopping = new AbortController()
   for (const [i, node] of nodes.entries()) {
@@ -229,9 +249,21 @@ async function simulate(file: string, agentsPerAddress: number) {
       key: createPrivateKey(node.privateKey),
     }
     const host = hostOf(node)
-    const updates = new Updates(noEngine, host, { dataDir: '' })
+    const dataDir = updating ? `${updating.dir}/${node.id}` : ''
+    if (updating) mkdirSync(dataDir, { recursive: true })
+    const engine = updating && new FakeEngine(dataDir, updating.program)
+    const keys = updating ? [releaseKeyFrom(updating.key)] : []
+    const updates = new Updates(engine ?? noEngine, host, { dataDir, keys })
+    const connection = new Connection(identity, host, journal, supervision, () => {}, updates)
+    if (engine) {
+      engine.onEnd = () => connection.beginAnew()
+      engine.onRestart = () => {
+        updates.begin(stopping.signal)
+        connection.beginAnew()
+      }
+    }
     updates.begin(stopping.signal)
-    void new Connection(identity, host, journal, supervision, () => {}, updates).stay(stopping.signal)
+    void connection.stay(stopping.signal)
   }
   const timer = setInterval(() => {
     const pulse: Pulse = { connected: sockets.size, ...count, lagMs: lagMs.map((n) => Math.round(n * 100) / 100) }

@@ -18,10 +18,11 @@ export async function startController(
   dataDir: string,
   port: number,
   env: Record<string, string> = {},
+  command = program.command,
 ): Promise<Running> {
   const url = `http://127.0.0.1:${port}`
   const began = performance.now()
-  const child = start([...program.command, 'serve'], {
+  const child = start([...command, 'serve'], {
     env: { PANEL_LISTEN: `127.0.0.1:${port}`, PANEL_DATA_DIR: dataDir, ...env },
     stderr: Bun.file(`${tempDir}/controller.log`),
   })

@@ -4,8 +4,9 @@
 //   bun test/bench/fleet.ts [--agents 500] [--servers 30] [--steady 40] [--per-address 1]
 import { Database } from 'bun:sqlite'
 import { freePort } from '../support/world/program.ts'
-import { type Seeded, seed } from '../support/world/seed.ts'
+import { seed } from '../support/world/seed.ts'
 import { allConnected, startAgents } from './agents.ts'
+import { asking } from './asking.ts'
 import { memoryMb, tempDir } from './cleanup.ts'
 import { program, startController, stopController } from './controller.ts'
 import { flags, goal, ms, percentile, round, say, table } from './words.ts'
@@ -25,8 +26,6 @@ const {
     'per-address': 1,
   },
 )
-/** How often a person or a billing system asks something while the fleet is measured. */
-const ASKS_PER_SECOND = 10
 /** Facts, first heartbeats and inventories come right behind the connections. */
 const SETTLING_MS = 15_000
 
@@ -97,59 +96,10 @@ await agents.stop()
 await stopController(controller)
 process.exit(0)
 
-type RequestContext = { page: number[]; api: number[]; wrong: number }
-
-/**
- * Asks pages and the API all the while, at a fixed pace: an answer that is late does not make the next question late.
- */
 async function watched(words: string, work: () => Promise<unknown>) {
-  say(`Watching: ${words} …`)
   agents.lagMs.length = 0
-  const asked: RequestContext = { page: [], api: [], wrong: 0 }
-  const going = new Set<Promise<void>>()
-  const timer = setInterval(() => {
-    for (const kind of ['page', 'api'] as const) {
-      const promise = ask(kind, seeded, asked).finally(() => going.delete(promise))
-      going.add(promise)
-    }
-  }, 1000 / ASKS_PER_SECOND)
-  await work()
-  clearInterval(timer)
-  await Promise.all(going)
-  const row = (what: string, times: number[], limit: number) => [
-    `${what}: p50 / p99 / longest`,
-    [50, 99, 100].map((p) => ms(percentile(times, p))).join(' / '),
-    goal(percentile(times, 99) <= limit, `${limit} ms`),
-  ]
-  return {
-    lagMs: [...agents.lagMs],
-    rows: (when: string) => [
-      row(`GET /admin (page), ${when}`, asked.page, 1000),
-      row(`GET /admin/servers?limit=50 (API), ${when}`, asked.api, 1000),
-      ...(asked.wrong ? [[`answers other than 200 or 404, ${when}`, asked.wrong, '']] : []),
-    ],
-  }
-}
-
-async function ask(kind: 'page' | 'api', { session, tokens }: Seeded, asked: RequestContext) {
-  const [path, headers] =
-    kind === 'page'
-      ? ['/admin', { Cookie: `panel=${session}` }]
-      : ['/api/v1/admin/servers?limit=50', { Authorization: `Bearer ${tokens[asked.api.length % tokens.length]}` }]
-  const at = performance.now()
-  const status = await fetch(controller.url + path, {
-    headers: headers as Record<string, string>,
-    redirect: 'manual',
-  }).then(
-    async (response) => {
-      await response.arrayBuffer()
-      return response.status
-    },
-    () => 0,
-  )
-  asked[kind].push(performance.now() - at)
-  // A page that is not written yet is 404 by the same way through the controller.
-  if (status !== 200 && status !== 404) asked.wrong++
+  const { rows } = await asking(words, seeded, () => controller.url, work)
+  return { lagMs: [...agents.lagMs], rows }
 }
 
 function connectedNodes(): number {
