@@ -171,7 +171,7 @@ const journal = {
   async obey(_: Command, work: () => Promise<unknown>): Promise<Answer> {
     return { output: (await work()) ?? {} }
   },
-} as Journal
+} as unknown as Journal
 
 /** Vms that never end. */
 const supervision = { onCrash() {}, recent: () => [], wake() {} } as unknown as Supervision
