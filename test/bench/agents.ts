@@ -3,9 +3,9 @@
 //
 //   bun test/bench/agents.ts FILE [AGENTS-PER-ADDRESS]
 //
-// FILE is JSON: { controller, nodes, updating }. Every agent, or every so many, seems to come from an address of its own, through
-// the header of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output says how it
-// goes.
+// FILE is JSON: { controller, nodes, updating }. Every agent, or every so many, seems to come from an address of its
+// own, through the header of a trusted proxy; 0 leaves them all at 127.0.0.1. One JSON line a second on standard output
+// says how it goes.
 import { createPrivateKey } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { Connection } from '../../agent/controller-link/connection.ts'

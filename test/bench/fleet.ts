@@ -6,9 +6,9 @@ import { Database } from 'bun:sqlite'
 import { freePort } from '../support/world/program.ts'
 import { seed } from '../support/world/seed.ts'
 import { allConnected, startAgents } from './agents.ts'
-import { asking } from './asking.ts'
 import { memoryMb, tempDir } from './cleanup.ts'
 import { program, startController, stopController } from './controller.ts'
+import { askMeanwhile } from './fleet/questions.ts'
 import { flags, goal, ms, percentile, round, say, table } from './words.ts'
 
 const {
@@ -98,7 +98,7 @@ process.exit(0)
 
 async function watched(words: string, work: () => Promise<unknown>) {
   agents.lagMs.length = 0
-  const { rows } = await asking(words, seeded, () => controller.url, work)
+  const { rows } = await askMeanwhile(words, seeded, () => controller.url, work)
   return { lagMs: [...agents.lagMs], rows }
 }
 

@@ -1,6 +1,6 @@
 // A person and a billing system that go on asking while something else is measured.
-import type { Seeded } from '../support/world/seed.ts'
-import { goal, ms, percentile, say } from './words.ts'
+import type { Seeded } from '../../support/world/seed.ts'
+import { goal, ms, percentile, say } from '../words.ts'
 
 const ASKS_PER_SECOND = 10
 
@@ -10,7 +10,7 @@ type Times = { page: number[]; api: number[]; wrong: number }
  * Asks pages and the API all the while, at a fixed pace: an answer that is late does not make the next question late.
  * `url`: of the controller, which may be another one after a while.
  */
-export async function asking(words: string, seeded: Seeded, url: () => string, work: () => Promise<unknown>) {
+export async function askMeanwhile(words: string, seeded: Seeded, url: () => string, work: () => Promise<unknown>) {
   say(`Watching: ${words} …`)
   const times: Times = { page: [], api: [], wrong: 0 }
   const going = new Set<Promise<void>>()

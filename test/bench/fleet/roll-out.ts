@@ -1,19 +1,19 @@
 // A roll-out to many agents: what is sent to each, how long it takes, and whether people can work meanwhile.
 //
-//   bun test/bench/roll-out.ts [--agents 300] [--servers 30] [--steady 40] [--at-once 20]
+//   bun test/bench/fleet/roll-out.ts [--agents 300] [--servers 30] [--steady 40] [--at-once 20]
 //
 // The release is a program of this source. The agents have one of the same source with another version, or the one
 // that BERTH_BEFORE names: of a former state of the source, built without --minify and --bytecode.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { built, testKey } from '../host/upgrade/builds.ts'
-import { type RollOut, releaseOf } from '../host/upgrade/fleet.ts'
-import { freePort } from '../support/world/program.ts'
-import { seed } from '../support/world/seed.ts'
-import { allConnected, startAgents } from './agents.ts'
-import { asking } from './asking.ts'
-import { atEnd, memoryMb, tempDir } from './cleanup.ts'
-import { startController, stopController } from './controller.ts'
-import { flags, goal, median, ms, percentile, round, say, table } from './words.ts'
+import { built, testKey } from '../../host/upgrade/builds.ts'
+import { type RollOut, releaseOf } from '../../host/upgrade/fleet.ts'
+import { freePort } from '../../support/world/program.ts'
+import { seed } from '../../support/world/seed.ts'
+import { allConnected, startAgents } from '../agents.ts'
+import { atEnd, memoryMb, tempDir } from '../cleanup.ts'
+import { startController, stopController } from '../controller.ts'
+import { flags, goal, median, ms, percentile, round, say, table } from '../words.ts'
+import { askMeanwhile } from './questions.ts'
 
 const given = flags('Brings many agents to a release: bytes for each, time, and pages meanwhile.', {
   agents: 300,
@@ -64,7 +64,7 @@ const ended = async (id: string, holds: (rollOut: RollOut) => boolean) => {
   throw new Error(`the roll-out has not ended within ${LIMIT_SECONDS} s`)
 }
 
-const quiet = await asking(
+const quiet = await askMeanwhile(
   `${steady} s with nothing else to do`,
   seeded,
   () => controller.url,
@@ -73,7 +73,7 @@ const quiet = await asking(
 const began = performance.now()
 const { id } = await admin('roll-outs.start', { watchSeconds: 0, trialSeconds: 5, waveSizes: [given['at-once']] })
 let rollOut: RollOut | undefined
-const first = await asking(
+const first = await askMeanwhile(
   'the first node, for which the patch is made',
   seeded,
   () => controller.url,
@@ -81,7 +81,7 @@ const first = await asking(
     rollOut = await ended(id, ({ members }) => members.some(({ state }) => state === 'done'))
   },
 )
-const rest = await asking(
+const rest = await askMeanwhile(
   'all others',
   seeded,
   () => controller.url,
