@@ -4702,10 +4702,7 @@ export type RollOutDetail = {
   watchSeconds: number
   trialSeconds: number
   windows: ({
-    location: {
-      id: string
-      name: string
-    }
+    location: LocationReference
     from: string
     /** Before `from`: on the next day. */
     to: string

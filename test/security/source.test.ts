@@ -44,7 +44,13 @@ const readsHostClock: Readonly<Record<string, string>> = {
   'agent/drivers/source-host/moving/kept-copy.ts': 'days since a copy ended, over restarts',
   'agent/drivers/source-removal/host-removals.ts': 'the name of a folder',
   'agent/drivers/source-removal/fake.ts': 'the name of a folder',
-  'src/kernel/crypto/secrets.ts': 'the number of a new key',
+  'src/kernel/crypto/key-file.ts': 'the number of a new key',
+  'agent/update/updates.ts': 'when an update was tried, over restarts',
+  'agent/update/fake.ts': 'when an update was tried, over restarts',
+  'host/upgrade/ending.ts': 'a line of the history, by a process of its own',
+  'host/upgrade/go-back.ts': 'a line of the history, by a process of its own',
+  'host/upgrade/prepare.ts': 'a line of the history, by a process of its own',
+  'host/upgrade/request.ts': 'a line of the history, by a process of its own',
   'host/services/service.ts': 'the lines of a log have a time',
   'backup-server/logins.ts': 'compares it with the times of files',
   'src/kernel/db/migrate.ts': 'before there is a controller',
@@ -93,6 +99,7 @@ describe('our own code', () => {
       'src/app/commands/admin.ts', // its own controller, over the socket file
       'src/app/commands/data-dir.ts', // the same
       'src/app/commands/takeover.ts', // the standby of this host, over the socket file
+      'src/app/wiring/upgrade-trial.ts', // its own listener, before an upgrade counts
       'src/kernel/net/authorities.ts', // calls nobody: it reads the authorities that TLS trusts
       'src/network/reverse-dns/rfc2136.ts', // to an address that the guard has allowed
     ])

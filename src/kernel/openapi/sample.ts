@@ -13,6 +13,7 @@ type Schema = {
   patternProperties?: object
   format?: string
   minimum?: number
+  maxLength?: number
   examples?: readonly unknown[]
 }
 
@@ -30,7 +31,9 @@ const takes = (s: Schema, value: string | number | boolean | null): boolean =>
         ? s.type === 'null'
         : typeof value === 'number'
           ? s.type === 'integer' || s.type === 'number'
-          : s.type === typeof value && s.format === undefined
+          : s.type === typeof value &&
+            s.format === undefined &&
+            String(value).length <= (s.maxLength ?? Number.POSITIVE_INFINITY)
 
 /** Samples from what features declare: ids by their kinds, values by the names of fields. */
 export function sampling(ids: Readonly<Record<string, IdDeclaration>>, values: Readonly<Record<string, SampleValue>>) {

@@ -1,6 +1,7 @@
 // A roll-out: the record of bringing the agents of all nodes to the version of the controller.
 import { type Static, Type as t } from 'typebox'
 import { locationById } from '../../fleet/locations/queries.ts'
+import { locationReferred } from '../../fleet/locations/reference.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import {
   type AppContext,
@@ -25,7 +26,12 @@ export const rollOut: Resource<RollOut> = {
   find: (tx, actor, id) => (actor.kind === 'staff' ? rollOutById(tx, id) : undefined),
 }
 
-const timeOfDay = t.String({ pattern: TIME_OF_DAY, maxLength: 5, title: 'a time of day like 02:00' })
+const timeOfDay = t.String({
+  pattern: TIME_OF_DAY,
+  maxLength: 5,
+  title: 'a time of day like 02:00',
+  examples: ['02:00'],
+})
 const windowFields = {
   from: timeOfDay,
   to: described(timeOfDay, 'Before `from`: on the next day.'),
@@ -81,7 +87,7 @@ export const rollOutDetailResponse = namedSchema('RollOutDetail', {
   ...summaryFields,
   watchSeconds: t.Integer(),
   trialSeconds: t.Integer(),
-  windows: t.Array(t.Object({ location: t.Object({ id: t.String(), name: t.String() }), ...windowFields })),
+  windows: t.Array(t.Object({ location: locationReferred, ...windowFields })),
   busySeconds: described(nullable(t.Integer()), 'How long one node took on average until its new version answered.'),
   sentBytes: described(nullable(t.Integer()), 'Sent to one node on average.'),
   members: t.Array(t.Object(nodeOfRollOut)),

@@ -24,9 +24,10 @@ const kinds: ReadonlySet<string> = new Set([exchanging.kind, awaitingSwap.kind])
 export function tellOfChange(tx: Tx, app: MailContext, { type, subjectId, data }: EmittedEvent) {
   if (type !== 'server.addresses_changed') return
   const job = openJobOf(tx, lockOfServer(subjectId).holds)
+  if (!job || !kinds.has(job.kind)) return
   const server = load(tx, subjectId)
   const owner = accountById(tx, server.ownerId)
-  if (!job || !kinds.has(job.kind) || !owner || owner.kind === 'staff') return
+  if (!owner || owner.kind === 'staff') return
   const { added, removed } = data as { added: string[]; removed: string[] }
   notify(tx, app, owner, 'server_address_changed', {
     subject: `${server.hostname} has another address`,
