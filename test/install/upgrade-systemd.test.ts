@@ -81,9 +81,7 @@ describe.skipIf(!possible)('under systemd', () => {
       const program = await built('1.2.0', [], each.edits)
       await fleet.offer(await release('1.2.0', program), '1.2.0')
       const before = fleet.history().length
-      // One that hangs gets all the time that there is.
-      const trial = each.is.startsWith('hangs') ? {} : { trialSeconds: 5 }
-      const id = await rollOut(trial)
+      const id = await rollOut({ trialSeconds: each.trialSeconds ?? 5 })
       const ended = await fleet.until(id, ({ state }) => state !== 'running', 200)
       expect(ended).toMatchObject({ state: 'paused', pausedBy: 'failure', failedNode: { name: nodeName } })
       expect(statesOf(ended)).toEqual({ [nodeName]: 'went_back', fake1: 'waiting', fake2: 'waiting' })

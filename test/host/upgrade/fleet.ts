@@ -19,7 +19,7 @@ export function releaseOf(program: string, version: string, to: string) {
 }
 
 /** `codes`: one of them is the reason why it goes back. `finding`: the controller's, where the node has a server. */
-type Broken = { is: string; edits: Edit[]; codes: string[]; finding?: string; isSlow?: true }
+type Broken = { is: string; edits: Edit[]; codes: string[]; finding?: string; isSlow?: true; trialSeconds?: number }
 const atStart = "log('info', 'agent starts'"
 const begins = (first: string) => [{ file: 'agent/main.ts', before: atStart, after: `${first}; ${atStart}` }]
 const HANGS_AFTER_MS = 8000
@@ -50,6 +50,8 @@ export const brokenAgents: Broken[] = [
     // The watchdog ends it, and it hangs again.
     codes: ['not_accepted', 'does_not_start'],
     isSlow: true,
+    // It is not accepted before it hangs.
+    trialSeconds: 60,
   },
 ]
 

@@ -79,7 +79,7 @@ describe.skipIf(!possible)('controller and agents', () => {
       await fleet.offer(releaseOf(program, '1.2.0', join(files, 'broken.release')), '1.2.0')
       const before = fleet.history().length
       const { id } = await fleet.admin('roll-outs.start', {
-        ...{ firstNodeId: (await fleet.node('real')).id, watchSeconds: 0, trialSeconds: 5 },
+        ...{ firstNodeId: (await fleet.node('real')).id, watchSeconds: 0, trialSeconds: each.trialSeconds ?? 5 },
       })
       const ended = await fleet.until(id, ({ state }) => state !== 'running', 150)
       expect(ended).toMatchObject({ state: 'paused', pausedBy: 'failure', failedNode: { name: 'real' } })
