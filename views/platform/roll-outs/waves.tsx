@@ -17,7 +17,7 @@ type WaveProps = { rollOut: RollOut; wave: number | null; members: readonly Memb
 const Wave = ({ rollOut, wave, members }: WaveProps) => (
   <section class="wave" aria-label={nameOf(wave)}>
     <header>
-      <h3>{nameOf(wave)}</h3>
+      <h2>{nameOf(wave)}</h2>
       {wave !== null && (
         <span class="muted">
           {wave > 0 && `${members.length} at once, `}watched for {span(rollOut.watchSeconds * 1000)}
