@@ -63,7 +63,10 @@ function guestThat({ os, name, ran = { code: 0, out: '' }, obeys = true }: Guest
     const question = JSON.parse(/'(.*)'\n$/.exec(line)![1]!) as Question
     return { out: `${JSON.stringify({ return: answer(question) })}\n`, err: '' }
   }
-  const host = { hypervisor: { power: async () => power }, guestAgent: new LibvirtGuestAgent(virsh) } as unknown as Host
+  // A node without rules for it announces nothing.
+  const state = { portRulesOf: () => undefined }
+  const hypervisor = { power: async () => power }
+  const host = { hypervisor, state, guestAgent: new LibvirtGuestAgent(virsh) } as unknown as Host
   return { host, started, virsh }
 }
 const lines: string[] = []

@@ -59,11 +59,10 @@ type Answers = {
 
 const limits = { windowMs: 400, leastBytes: 1000, tries: 3, pauseMs: 5, wholeMs: 20_000 }
 
-const host = openFakeHost(temporary('update-host'), { hostname: 'node' })
-closedAtEnd(() => host.close())
-
 /** An agent of 1.20.0 that trusts `ours` and `second`, and its controller. */
 export function updating(answers: Answers, status: UpdateStatus = { state: 'none' }, parts: Partial<Engine> = {}) {
+  const host = openFakeHost(temporary('update-host'), { hostname: 'node' })
+  closedAtEnd(() => host.close())
   const dataDir = temporary('update')
   const requests: { path: string; range: string | null }[] = []
   const server = Bun.serve({
