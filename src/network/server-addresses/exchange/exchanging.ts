@@ -90,7 +90,11 @@ const [FIRST, SECOND] = [0, 1] as const
 type Planned = readonly [ReturnType<typeof planPart>, ReturnType<typeof planPart>]
 const side = ({ parts }: Input, plan: Planned, n: 0 | 1) => ({ part: parts[n], planned: plan[n] })
 
-export const exchanging = saga<Input>('primary_address', { cancelWith: 'servers:resize', twoNodes: true })
+export const exchanging = saga<Input>('primary_address', {
+  cancelWith: 'servers:resize',
+  twoNodes: true,
+  neverStops: true,
+})
   .record('plan', 'Preparing the change', {
     do: (tx, { input: { parts } }): Planned => [planPart(tx, parts[0]), parts[1] ? planPart(tx, parts[1]) : null],
     undo(tx, { input: { parts, partnerJob } }) {

@@ -158,7 +158,9 @@ describe('S22: a support session', () => {
     // of a port of a GPU instance is public.
     const typed = (op: { path: string }, field: string) =>
       field === 'url' &&
-      /^\/(webhook|isos|(customers\/\{id\}|admin)\/images|admin\/settings|(admin\/)?gpu-instances)/.test(op.path)
+      /^\/(webhook|isos|(customers\/\{id\}|admin)\/images|admin\/settings|admin\/updates|(admin\/)?gpu-instances)/.test(
+        op.path,
+      )
     for (const op of forSomebody.filter(isAllowedInSupportSession)) {
       const once = fieldsOf(op.response).filter((field) => SHOWN_ONCE.test(field) && !typed(op, field))
       expect([op.id, ...once]).toEqual([op.id])
