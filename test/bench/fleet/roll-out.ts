@@ -5,6 +5,7 @@
 // The release is a program of this source. The agents have one of the same source with another version, or the one
 // that BERTH_BEFORE names: of a former state of the source, built without --minify and --bytecode.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { built, testKey } from '../../host/upgrade/builds.ts'
 import { type RollOut, releaseOf } from '../../host/upgrade/fleet.ts'
 import { freePort } from '../../support/world/program.ts'
@@ -28,8 +29,14 @@ const LIMIT_SECONDS = 3600
 const [FORMER, VERSION] = ['98.0.0', '99.0.0']
 
 say('Building the program of before and the release …')
-const former = process.env['BERTH_BEFORE'] ?? (await built(FORMER))
-const program = await built(VERSION)
+/** The program lies in a folder of its own, which goes with the benchmark. */
+async function builtForNow(version: string) {
+  const path = await built(version)
+  atEnd(() => rmSync(dirname(path), { recursive: true, force: true }))
+  return path
+}
+const former = process.env['BERTH_BEFORE'] ?? (await builtForNow(FORMER))
+const program = await builtForNow(VERSION)
 const data = `${tempDir}/data`
 say(`Seeding ${count} nodes with ${each} servers each …`)
 const seeded = seed(data, { servers: count * each, customers: 500, nodes: count, tokens: 50, freeAddresses: 1000 })
