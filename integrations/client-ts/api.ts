@@ -7139,10 +7139,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These GPU instances. */
-      ids?: (string)[]
-      filter?: GpuInstanceFilter
+      ids?: (string)[] | null
+      filter?: GpuInstanceFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
       action: "start" | "stop" | "restart"
     }
     result: BulkAction
@@ -7231,10 +7231,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These GPU instances. */
-      ids?: (string)[]
-      filter?: GpuInstanceFilter
+      ids?: (string)[] | null
+      filter?: GpuInstanceFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
       reason: OneLineOfVisibleText1To500
     }
     result: BulkAction
@@ -7255,10 +7255,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These GPU instances. */
-      ids?: (string)[]
-      filter?: GpuInstanceFilter
+      ids?: (string)[] | null
+      filter?: GpuInstanceFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
     }
     result: BulkAction
   }
@@ -8311,7 +8311,7 @@ export interface Operations {
     path: { id: string }
     body: {
       /** So many recipients were shown; with another number nothing is sent. */
-      expected?: number
+      expected?: number | null
       /** Who gets it is decided then. Null or left out: now. */
       sendAt?: string | null
     }
@@ -9682,10 +9682,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These servers. */
-      ids?: (string)[]
-      filter?: ServerFilter
+      ids?: (string)[] | null
+      filter?: ServerFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
       /** The customer. */
       ownerId: string
     }
@@ -9790,11 +9790,11 @@ export interface Operations {
     path: { id: string }
     body: {
       /** These replace the present ones. */
-      labels?: (OneLineOfVisibleText1To40)[]
+      labels?: (OneLineOfVisibleText1To40)[] | null
       /** These are added. */
-      add?: (OneLineOfVisibleText1To40)[]
+      add?: (OneLineOfVisibleText1To40)[] | null
       /** These are removed. */
-      remove?: (OneLineOfVisibleText1To40)[]
+      remove?: (OneLineOfVisibleText1To40)[] | null
     }
     result: Labels
   }
@@ -9803,14 +9803,14 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These servers. */
-      ids?: (string)[]
-      filter?: ServerFilter
+      ids?: (string)[] | null
+      filter?: ServerFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
       /** These are added. */
-      add?: (OneLineOfVisibleText1To40)[]
+      add?: (OneLineOfVisibleText1To40)[] | null
       /** These are removed. */
-      remove?: (OneLineOfVisibleText1To40)[]
+      remove?: (OneLineOfVisibleText1To40)[] | null
     }
     result: BulkAction
   }
@@ -9872,10 +9872,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These servers. */
-      ids?: (string)[]
-      filter?: ServerFilter
+      ids?: (string)[] | null
+      filter?: ServerFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
       action: "start" | "shutdown" | "off" | "restart"
     }
     result: BulkAction
@@ -10048,10 +10048,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These servers. */
-      ids?: (string)[]
-      filter?: ServerFilter
+      ids?: (string)[] | null
+      filter?: ServerFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
       reason: OneLineOfVisibleText1To500
     }
     result: BulkAction
@@ -10095,10 +10095,10 @@ export interface Operations {
     query?: { dryRun?: "true" | "false" }
     body: {
       /** These servers. */
-      ids?: (string)[]
-      filter?: ServerFilter
+      ids?: (string)[] | null
+      filter?: ServerFilter | null
       /** So many were shown to whoever chose them; with another number nothing is done. */
-      expected?: number
+      expected?: number | null
     }
     result: BulkAction
   }

@@ -55,6 +55,7 @@ const planOf = (
       ...(ways['change-owner'] && { to: text('The customer who would get them.', 40) }),
     },
     response: bulkActionResponse,
+    refuses: ['validation_failed', 'selection_too_large'],
     async prepare(call): Promise<Planned[]> {
       const { do: asked = Object.keys(ways)[0]!, ids, to, ...filter } = call.query
       const way = ways[asked]!

@@ -6,6 +6,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import {
   described,
+  nullable,
   type Operation,
   type PrepareContext,
   type Query,
@@ -37,20 +38,22 @@ export function selectionFields({ kind, list }: Selectable) {
   return {
     ids: t.Optional(
       described(
-        t.Array(idOf(kind.idPrefix as IdPrefix, ''), { minItems: 1, maxItems: MOST_SELECTED }),
+        nullable(t.Array(idOf(kind.idPrefix as IdPrefix, ''), { minItems: 1, maxItems: MOST_SELECTED })),
         `These ${many}.`,
       ),
     ),
     filter: t.Optional(
-      t.Object(Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, t.Optional(schema)])), {
-        title: kind.idPrefix === 'srv' ? 'ServerFilter' : 'GpuInstanceFilter',
-        additionalProperties: false,
-        description: `All ${many} that fit, as \`${list.id}\` has them; an empty one is every ${kind.words.one}.`,
-      }),
+      nullable(
+        t.Object(Object.fromEntries(Object.entries(filters).map(([name, schema]) => [name, t.Optional(schema)])), {
+          title: kind.idPrefix === 'srv' ? 'ServerFilter' : 'GpuInstanceFilter',
+          additionalProperties: false,
+          description: `All ${many} that fit, as \`${list.id}\` has them; an empty one is every ${kind.words.one}.`,
+        }),
+      ),
     ),
     expected: t.Optional(
       described(
-        t.Integer({ minimum: 0 }),
+        nullable(t.Integer({ minimum: 0, maximum: 1_000_000 })),
         'So many were shown to whoever chose them; with another number nothing is done.',
       ),
     ),
@@ -64,12 +67,11 @@ export type Planned = { id: string; name: string; code: string | null; reason: s
 type Selecting = PrepareContext<unknown, Selection>
 function selectedIds(call: Selecting, { kind, ids }: Selectable): string[] {
   const { db, body } = call
-  if ((body.ids === undefined) === (body.filter === undefined))
-    throw invalid({ field: 'ids', message: 'or filter must be given, and not both.' })
+  if (!body.ids === !body.filter) throw invalid({ field: 'ids', message: 'or filter must be given, and not both.' })
   if (body.ids) {
     const chosen = [...new Set(body.ids)]
-    const gone = chosen.find((id) => !kind.find(db, id))
-    if (gone !== undefined) throw invalid({ field: 'ids', message: `has ${gone}, which is no ${kind.words.one}.` })
+    const gone = chosen.findIndex((id) => !kind.find(db, id))
+    if (gone !== -1) throw invalid({ field: 'ids', message: `has no ${kind.words.one} at place ${gone + 1}.` })
     return chosen
   }
   const found = ids({ ...call, tx: db, query: body.filter as Query }, MOST_SELECTED + 1)
@@ -91,7 +93,7 @@ export async function planned<Body>(
   const { kind } = from
   const ids = selectedIds(call, from)
   const { expected } = call.body
-  if (expected !== undefined && expected !== ids.length)
+  if (expected != null && expected !== ids.length)
     throw new ApiError(
       'selection_changed',
       `Now ${ids.length} ${kind.words.many} fit and not ${expected}. Look at the list again, then decide.`,

@@ -71,8 +71,9 @@ function forMany(from: Selectable, { prefix, path, action, body, example, mustNa
   return one
 }
 
-/** The body without the fields that select. */
-const given = ({ ids: _, filter: __, expected: ___, ...rest }: any): Record<string, unknown> => rest
+/** The body without the fields that select, and without those that are null, which means the same as left out. */
+const given = ({ ids: _, filter: __, expected: ___, ...rest }: any): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null))
 
 type About = { kind: string; action: string; body: Record<string, unknown> }
 function begin({ tx, actor, clock, client }: Call<unknown, Selection>, about: About, plan: readonly Planned[]): string {

@@ -4,14 +4,16 @@ import { addLabel, labelsOf, removeLabel } from '../../fleet/labels/queries.ts'
 import type { Workload } from '../../fleet/workloads/queries.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
-import { described, fields, line, operation } from '../../kernel/api/operation.ts'
+import { described, fields, line, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { ActingKind } from './acting.ts'
 
 const MOST = 20
-export const labelsField = (words: string) => t.Optional(described(t.Array(line(40), { maxItems: MOST }), words))
+export const labelsField = (words: string) =>
+  t.Optional(described(nullable(t.Array(line(40), { maxItems: MOST })), words))
 
-type Change = { labels?: string[]; add?: string[]; remove?: string[] }
+type Labels = string[] | null | undefined
+type Change = { labels?: Labels; add?: Labels; remove?: Labels }
 /** Changes the labels of this side. Throws `limit_reached` where there would be too many. */
 export function changeLabels(
   tx: Tx,

@@ -271,7 +271,10 @@ export const sendMessage = operation({
   on: message,
   body: fields({
     expected: t.Optional(
-      described(t.Integer({ minimum: 0 }), 'So many recipients were shown; with another number nothing is sent.'),
+      described(
+        nullable(t.Integer({ minimum: 0, maximum: 1_000_000 })),
+        'So many recipients were shown; with another number nothing is sent.',
+      ),
     ),
     sendAt: t.Optional(described(nullable(time), 'Who gets it is decided then. Null or left out: now.')),
   }),
@@ -287,7 +290,7 @@ export const sendMessage = operation({
     const sendAt = body.sendAt == null ? null : timeFrom('sendAt', body.sendAt)
     if (sendAt !== null && sendAt <= now) throw invalid({ field: 'sendAt', message: 'must be in the future.' })
     const { recipients } = showMessage(call, target).counts
-    if (body.expected !== undefined && body.expected !== recipients)
+    if (body.expected != null && body.expected !== recipients)
       throw new ApiError('selection_changed', `Now ${recipients} would get it and not ${body.expected}. Look again.`)
     if (!recipients) throw invalid({ field: 'audience', message: 'reaches nobody.' })
     const title = `Send the message “${target.subject}”`

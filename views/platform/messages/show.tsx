@@ -186,13 +186,12 @@ type Named = readonly { id: string; name: string }[] | undefined
 const Words = ({ message }: { message: Message }) => (
   <Section id="message" title="Message">
     <div class="stack">
-      <Field scope="words" name="subject" label="Subject" required value={message.subject} />
+      <Field scope="words" name="subject" label="Subject" value={message.subject} />
       <TextArea
         scope="words"
         name="text"
         label="Text"
         rows={9}
-        required
         value={message.text}
         hint="An empty line begins a paragraph. Names in braces are filled in for each customer."
       />
