@@ -11,5 +11,7 @@ mount --bind "$dir/root-ssh" /root/.ssh
 ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key
 printf '%s\n' 'HostKey /etc/ssh/ssh_host_ed25519_key' 'UsePAM no' 'StrictModes no' >/etc/ssh/sshd_config
 /usr/sbin/sshd -E "$dir/sshd.log"
+# It goes to the background before it listens.
+until grep -q 'Server listening' "$dir/sshd.log" 2>/dev/null; do sleep 0.02; done
 echo ready
 exec sleep infinity

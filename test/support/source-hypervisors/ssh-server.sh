@@ -10,5 +10,7 @@ printf '%s\n' 'HostKey /etc/ssh/ssh_host_ed25519_key' 'UsePAM no' 'PermitRootLog
 hash=$(openssl passwd -6 -stdin <"$dir/password")
 sed -i "s|^root:[^:]*:|root:$hash:|" /etc/shadow
 /usr/sbin/sshd -E "$dir/sshd.log"
+# It goes to the background before it listens.
+until grep -q 'Server listening' "$dir/sshd.log" 2>/dev/null; do sleep 0.02; done
 echo ready
 exec sleep infinity

@@ -36,7 +36,12 @@ export async function copyLab() {
   const copies = new SshSourceCopies(servers, copiesDir, GIVE_UP_MS)
   const pool: Pool = new FilePool('local', poolDir)
   const keys = [{ nodeId: `nod_${'1'.repeat(26)}`, publicKey: await hosts.key(), from: [] }]
-  await hosts.addKeys({ host: source.host, password: ROOT_PASSWORD, keys })
+  await hosts.addKeys({ host: source.host, password: ROOT_PASSWORD, keys }).catch(async (error) => {
+    // The next file makes a lab of the same name.
+    leave()
+    await lab.end()
+    throw error
+  })
   let made = 0
   let serversMade = 1000
   const mounts: string[] = []
