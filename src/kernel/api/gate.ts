@@ -118,7 +118,11 @@ const passing =
 
     const { prepare } = op
     const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
-    return 'status' in early ? early : prepare(early).then(finish)
+    if ('status' in early) return early
+    // A read of a token comes here inside of a transaction, which ends before the next turn.
+    return Promise.resolve()
+      .then(() => prepare(early))
+      .then(finish)
   }
 
 /** The gate of a controller. Every refused attempt to authenticate is in the audit log, wherever it was refused. */

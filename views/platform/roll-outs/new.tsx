@@ -115,8 +115,8 @@ const Choices = ({ nodes, locations }: { nodes: readonly Node[]; locations: Read
         values={[]}
         options={locations.map(({ id, name }) => ({ value: id, label: name }))}
       />
-      <Field scope="roll-out" name="windows.0.from" label="From" value="02:00" required />
-      <Field scope="roll-out" name="windows.0.to" label="Until" value="05:00" required />
+      <Field scope="roll-out" name="windows.0.from" label="From" value="02:00" />
+      <Field scope="roll-out" name="windows.0.to" label="Until" value="05:00" />
       <Select
         scope="roll-out"
         name="windows.0.timeZone"
