@@ -276,6 +276,6 @@ describe.skipIf(!!why)('a real server', () => {
     ).toEqual([])
     for (const mac of (await must('nft', 'list', 'table', 'bridge', 'berth')).match(/02:[0-9a-f:]{14}/g) ?? [])
       throw new Error(`a rule for ${mac} is left`)
-    expect((await live.admin('pools.list')).data[0]).toMatchObject({ held: 0, free: 11 })
+    expect((await live.admin('pools.list')).data[0]).toMatchObject({ held: 0, resting: 2 })
   }, 120_000)
 })
