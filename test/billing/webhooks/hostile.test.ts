@@ -53,8 +53,8 @@ const cases: Record<string, Case> = {
     error: /silent/,
     again: true,
   },
-  'sends a byte just before each limit of silence': {
-    answer: (r) => drip(r, silenceMs * 0.6),
+  'sends a byte within each limit of silence': {
+    answer: (r) => drip(r, silenceMs * 0.3),
     status: 200,
     error: /did not finish/,
     again: true,

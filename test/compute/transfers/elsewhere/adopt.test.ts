@@ -1,5 +1,6 @@
 // The database was restored as it was before a server moved: its record follows it to the node that runs it.
 import { describe, expect, test } from 'bun:test'
+import { write } from '../../../../src/kernel/db/open.ts'
 import type { World } from '../../../support/world/panel.ts'
 import { withEverything } from '../scenarios.ts'
 import { move, nodeNamed, open, order, where } from '../world.ts'
@@ -135,6 +136,8 @@ describe('it is refused', () => {
          WHERE version = 4 AND workload_id IS NULL AND reserved_for IS NULL AND id <> ? LIMIT 1)`,
       [p.id, own],
     )
+    // Settles the history of both addresses.
+    write(p.db, () => {})
     await refused(p, 'not_adoptable', 'which the records do not give to it')
   })
   test('409 not_adoptable: where it is terminated, or not installed, in the records', async () => {
