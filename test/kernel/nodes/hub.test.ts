@@ -95,7 +95,7 @@ describe('an agent of another release', () => {
   test('that does not know the command is not sent it, and the failure says what to do', async () => {
     const { a, command, hub } = await told(['vm.start'])
     expect([a.commands(), command.ended]).toEqual([[], 'agent_outdated'])
-    expect(hub.send('job_2/look', look('a'))).rejects.toThrow('does not know vm.look. Update it')
+    expect(hub.send('job_2/look', look('a'))).rejects.toThrow('does not know vm.look: update it first')
   })
   test('that says nothing of what it knows is sent every command, and refuses by itself', async () => {
     expect((await told()).a.commands()).toEqual(['job_1/look'])

@@ -289,7 +289,9 @@ export class RealNodes {
       seconds,
     )
   async act(serverId: string, action: string, body: object = {}) {
-    return this.ended((await this.api('POST', `/servers/${serverId}/actions/${action}`, body)).body.jobId)
+    const answer = await this.api('POST', `/servers/${serverId}/actions/${action}`, body)
+    if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
+    return this.ended(answer.body.jobId)
   }
   async begin(serverId: string, to: NodeName, body: object = {}): Promise<{ jobId: string; transferId: string }> {
     const answer = await this.api('POST', `/admin/servers/${serverId}/actions/move`, { nodeId: this.ids[to], ...body })
