@@ -39,7 +39,7 @@ test('the first failure stops it: others are not touched, staff are told, and it
   const what = `n06 went back to ${BEFORE} by itself: the roll-out of ${VERSION} has stopped.`
   expect(attention.map((one: any) => one.what)).toContain(what)
   expect(p.events().filter((type) => type === 'roll_out.stopped')).toHaveLength(1)
-  expect(p.mailed().map(({ subject }) => subject)).toEqual([what.slice(0, -1)])
+  expect(p.mailed().map(({ subject }) => subject)).toEqual([`The roll-out of ${VERSION} stopped at n06`])
   expect((await p.act(id, 'continue')).status).toBe(200)
   const done = await p.until(id, ({ finishedAt }) => finishedAt !== null)
   expect([done.state, byState(done)]).toEqual(['done', { done: [...named(1, 5), ...named(7, 12)], went_back: ['n06'] }])
