@@ -1,6 +1,6 @@
 // A roll-out to many agents: what is sent to each, how long it takes, and whether people can work meanwhile.
 //
-//   bun test/bench/fleet/roll-out.ts [--agents 300] [--servers 30] [--steady 40] [--at-once 20]
+//   bun test/bench/fleet/roll-out.ts [--agents 300] [--servers 30] [--quiet 40] [--at-once 20]
 //
 // The release is a program of this source. The agents have one of the same source with another version, or the one
 // that BERTH_BEFORE names: of a former state of the source, built without --minify and --bytecode.
@@ -19,10 +19,10 @@ import { askMeanwhile } from './questions.ts'
 const given = flags('Brings many agents to a release: bytes for each, time, and pages meanwhile.', {
   agents: 300,
   servers: 30,
-  steady: 40,
+  quiet: 40,
   'at-once': 20,
 })
-const { agents: count, servers: each, steady } = given
+const { agents: count, servers: each, quiet } = given
 /** Facts, first heartbeats and inventories come right behind the connections. */
 const SETTLING_MS = 15_000
 const LIMIT_SECONDS = 3600
@@ -72,10 +72,10 @@ const ended = async (id: string, holds: (rollOut: RollOut) => boolean) => {
 }
 
 const quiet = await askMeanwhile(
-  `${steady} s with nothing else to do`,
+  `${quiet} s with nothing else to do`,
   seeded,
   () => controller.url,
-  () => Bun.sleep(steady * 1000),
+  () => Bun.sleep(quiet * 1000),
 )
 const began = performance.now()
 const { id } = await admin('roll-outs.start', { watchSeconds: 0, trialSeconds: 5, waveSizes: [given['at-once']] })

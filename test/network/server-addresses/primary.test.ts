@@ -146,6 +146,23 @@ describe('two servers', () => {
     expect([rulesOf(p, a), rulesOf(p, b)]).toEqual([['203.0.113.10'], ['203.0.113.11']])
   })
 
+  test('on different nodes do not, and are not offered: one node that is away would hold up the other’s', async () => {
+    using p = await world()
+    const far = p.addNode(p.location, 'fra-02')
+    const { data: pools } = await p.admin('GET', '/admin/ip-pools')
+    for (const { id } of pools) await p.admin('PUT', `/admin/ip-pools/${id}/nodes`, { nodeIds: [p.node.id, far.id] })
+    const [a, b] = [await order(p, 'web01', { nodeId: p.node.id }), await order(p, 'web02', { nodeId: far.id })]
+    expect((await p.admin('GET', `/servers/${a}/primary-address-options`)).options[0]).toMatchObject({
+      swapWith: [],
+      swapsWithNone: expect.stringContaining('host machine'),
+    })
+    const before = everything(p)
+    expect((await swap(p, a, b)).body.error.details.fields).toEqual([
+      { field: 'serverId', message: 'must be on the host machine of this one. Move one of the two first.' },
+    ])
+    expect(everything(p)).toBe(before)
+  })
+
   test('keep their addresses when the other one is suspended before the record says otherwise', async () => {
     using p = await world()
     const [a, b] = [await order(p, 'web01'), await order(p, 'web02')]

@@ -28,6 +28,12 @@ export function primaryOf(tx: Db, server: Server, version: 4 | 6): HeldAddress {
   return found
 }
 
+/**
+ * Two nodes would have to work: with one of them away, a suspension or termination of the server on the other would
+ * wait for it. What is not installed is on no node yet.
+ */
+export const isApart = (a: Server, b: Server) => isInstalled(a) && isInstalled(b) && a.nodeId !== b.nodeId
+
 const isInstalled = ({ lifecycle, diskGeneration }: Server) => lifecycle !== 'pending_setup' && diskGeneration !== null
 
 /** Windows learns of it from its guest agent alone. Throws `address_stays`. */

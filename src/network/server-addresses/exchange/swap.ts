@@ -7,7 +7,7 @@ import { isRoutedBy } from '../../ip-pools/floating.ts'
 import { addressActions } from '../states.ts'
 import { awaitingSwap, exchanging, finish, record } from './exchanging.ts'
 import { exchangeResponse, shownPart, version } from './model.ts'
-import { guestWords, mustLearn, primaryOf } from './parts.ts'
+import { guestWords, isApart, mustLearn, primaryOf } from './parts.ts'
 
 export const swapPrimaryAddresses = operation({
   id: 'servers.swap-primary-addresses',
@@ -19,7 +19,7 @@ export const swapPrimaryAddresses = operation({
   body: fields({
     serverId: described(
       t.String({ minLength: 1, maxLength: 40 }),
-      'The other server, whose node routes the address of this one as its own node routes that of the other.',
+      'The other server. Where both are installed, they are on the same node.',
     ),
     version,
   }),
@@ -40,6 +40,11 @@ export const swapPrimaryAddresses = operation({
     // An address does not leave its owner, also by staff who see all servers.
     if (other.ownerId !== target.ownerId || other.lifecycle === 'terminated' || other.id === target.id)
       throw invalid({ field: 'serverId', message: 'must be another server of the same owner.' })
+    if (isApart(target, other))
+      throw invalid({
+        field: 'serverId',
+        message: 'must be on the host machine of this one. Move one of the two first.',
+      })
     const both = [target, other] as const
     for (const one of both) {
       addressActions.mustAllowFor(tx, actor, one, 'addresses')
