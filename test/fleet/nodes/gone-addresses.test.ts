@@ -16,11 +16,11 @@ async function oneAddress() {
   const other = p.addNode(p.location, 'fra-02')
   const pool = await p.admin('POST', '/admin/ip-pools', {
     ...{ name: 'small', network: '198.51.100.0/29', gateway: '198.51.100.1' },
-    nodeIds: [p.node.id, other.id],
+    ...{ nodeIds: [p.node.id, other.id], quarantineHours: 0 },
   })
   await p.admin('POST', '/admin/ip-pools', {
     ...{ name: 'small 6', network: '2001:db8:7::/48', gateway: 'fe80::1' },
-    nodeIds: [p.node.id, other.id],
+    ...{ nodeIds: [p.node.id, other.id], quarantineHours: 0 },
   })
   const { serverId, ipv4 } = await p.admin('POST', '/admin/servers', { ...p.order, nodeId: p.node.id })
   await p.settle()

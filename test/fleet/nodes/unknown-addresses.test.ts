@@ -32,7 +32,7 @@ async function small(nodes = 1) {
   const others = Array.from({ length: nodes - 1 }, (_, i) => p.addNode(p.location, `fra-0${i + 2}`))
   const nodeIds = [p.node.id, ...others.map(({ id }) => id)]
   const pool = (name: string, network: string, gateway: string) =>
-    p.admin('POST', '/admin/ip-pools', { name, network, gateway, nodeIds })
+    p.admin('POST', '/admin/ip-pools', { name, network, gateway, nodeIds, quarantineHours: 0 })
   const v4 = await pool('small 4', '198.51.100.0/29', '198.51.100.1')
   const v6 = await pool('small 6', '2001:db8:7::/48', 'fe80::1')
   await settled(p)
