@@ -6,6 +6,7 @@ import { system } from '../../../src/kernel/api/actor.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import type { World } from '../../support/world/panel.ts'
 import { copies, open, ordered } from '../drains/world.ts'
+import { resultsOf } from './world.ts'
 
 const power = (p: World, id: string) => p.admin('GET', `/servers/${id}`).then(({ status }) => status)
 const turn = async (p: World) => {
@@ -21,13 +22,6 @@ async function played(p: World, id: string) {
   }
   throw new Error('the action does not end')
 }
-const resultsOf = async (p: World, id: string) =>
-  Object.fromEntries(
-    (await p.admin('GET', `/admin/bulk-actions/${id}/servers`)).data.map(({ name, state, code }: any) => [
-      name,
-      code ? `${state}: ${code}` : state,
-    ]),
-  )
 const jobsOf = (p: World, kind: string) =>
   p.db.$client.query<{ n: number }, [string]>('SELECT count(*) AS n FROM jobs WHERE kind = ?').get(kind)!.n
 
