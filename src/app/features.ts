@@ -137,7 +137,7 @@ import { nodeCardMetricsPage } from '../../views/platform/metrics/node-cards.tsx
 import { metricsPages } from '../../views/platform/metrics/page.tsx'
 import { ownOverviewPage } from '../../views/platform/overview/customer-overview.tsx'
 import { overviewPage } from '../../views/platform/overview/overview.tsx'
-import { ownReferencePage, referencePage } from '../../views/platform/reference/show.tsx'
+import { referencePages } from '../../views/platform/reference/show.tsx'
 import { rollOutsPage } from '../../views/platform/roll-outs/list.tsx'
 import { newRollOutPage } from '../../views/platform/roll-outs/new.tsx'
 import { rollOutPage } from '../../views/platform/roll-outs/show.tsx'
@@ -392,7 +392,7 @@ export const features: readonly Feature[] = [
   { ...eventsFeature, pages: eventsPages },
   provisioningFeature,
   { ...webhooksFeature, pages: [...webhooksPages, ...webhookPages] },
-  { ...tokensFeature, pages: [referencePage, ownReferencePage, tokensPage] },
+  { ...tokensFeature, pages: [...referencePages, tokensPage] },
   { ...auditFeature, pages: [auditPage, auditVerifyPage, activityPage] },
   { ...searchFeature, pages: [searchPage] },
   { ...messagesFeature, pages: [messagesPage, newMessagePage, messagePage, unsubscribePage] },

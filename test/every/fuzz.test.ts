@@ -1,11 +1,13 @@
 // Every operation against whatever a stranger may send it. Bodies come from the operation's own schema, right and
 // broken; paths, queries and headers from a list of what has broken other programs. BERTH_LONG=1: more of it, from
 // another seed each time.
+
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { accountKinds } from '../../src/identity/account-records/kinds.ts'
 import type { AccountKind } from '../../src/kernel/api/access.ts'
+import { csrfToken } from '../../src/kernel/api/csrf.ts'
 import type { Code } from '../../src/kernel/api/errors.ts'
 import { type Operation, queryOf as parametersOf } from '../../src/kernel/api/operation.ts'
 import { codesOf } from '../../src/kernel/openapi/openapi.ts'
@@ -468,7 +470,7 @@ async function send(p: Everything, op: Operation, c: Case) {
       c.by === 'session' && {
         Cookie: `__Host-panel=${who.cookie}`,
         Origin: 'https://panel.test',
-        'X-CSRF-Token': who.csrf!,
+        'X-CSRF-Token': csrfToken(who.csrf!),
       }),
     ...c.headers,
   }

@@ -14,6 +14,7 @@ import { type Everything, everything } from '../support/world/everything.ts'
 import type { Who } from '../support/world/panel.ts'
 import { allPermissions } from '../support/world/rights.ts'
 import { share } from '../support/world/team.ts'
+import { type WalkedPage, walked } from '../support/world/walk.ts'
 import { registry } from './toy-feature/every-feature.ts'
 
 let p: Everything
@@ -28,30 +29,12 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => p.close())
 
-/** The page as somebody gets it; no text of one that is not shown. */
-async function pageOf({ cookie }: Pick<Who, 'cookie'>, path: string) {
-  const response = await p.controller.router.fetch(
-    new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
-  )
-  return { status: response.status, text: response.status === 200 ? await response.text() : '' }
-}
-
-const MOST_PAGES = 1200
 /** Where each page that is refused was linked from. */
-async function refused({ cookie }: Who, start: string): Promise<{ refusals: string[]; opened: number }> {
-  const from = new Map([[start, '']])
-  const refusals: string[] = []
-  for (const path of from.keys()) {
-    if (from.size > MOST_PAGES) throw new Error(`more than ${MOST_PAGES} pages: ${[...from.keys()].slice(-5)}`)
-    const { status, text } = await pageOf({ cookie }, path)
-    if (status >= 400) refusals.push(`${from.get(path)} → ${path} ${status}`)
-    for (const [, href] of text.matchAll(/<a\b[^>]*\bhref="(\/[^"#]*)[^"]*"/g)) {
-      const next = href!.replaceAll('&amp;', '&')
-      // Files and the API are looked at elsewhere; filters and pages of one list lead to the list itself.
-      if (!/^\/(api|assets|brand)\//.test(next) && ![...from.keys()].includes(next)) from.set(next, path)
-    }
-  }
-  return { refusals, opened: from.size }
+const refusalsIn = (pages: readonly WalkedPage[]) =>
+  pages.filter(({ status }) => status >= 400).map(({ from, path, status }) => `${from} → ${path} ${status}`)
+async function refused(who: Pick<Who, 'cookie'>, start: string): Promise<{ refusals: string[]; opened: number }> {
+  const pages = await walked(p, who, start)
+  return { refusals: refusalsIn(pages), opened: pages.length }
 }
 
 test('the addresses that links can name are those of the pages, each once', () => {
@@ -96,10 +79,9 @@ describe('no link leads to a refusal', () => {
     for (const agent of nodes) agent.disconnect()
     p.turnClock(240_000)
     for (const kind of accountKinds) {
-      const home = homeOf(kind)
-      const who = p.people[kind]
-      expect((await refused(who, home)).refusals).toEqual([])
-      const { text } = await pageOf(who, `${areas[kind]}/servers`)
+      const pages = await walked(p, p.people[kind], homeOf(kind))
+      expect(refusalsIn(pages)).toEqual([])
+      const { text } = pages.find(({ path }) => path === `${areas[kind]}/servers`)!
       expect(text).toContain('Unreachable')
       expect(text).not.toMatch(/class="st ok">/)
     }

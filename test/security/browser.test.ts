@@ -1,5 +1,7 @@
 // Another site cannot make a browser do anything here.
+
 import { describe, expect, test } from 'bun:test'
+import { csrfToken } from '../../src/kernel/api/csrf.ts'
 import { world } from '../support/world/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
@@ -35,10 +37,14 @@ describe('S20: another site', () => {
     const change = (headers: Record<string, string>) =>
       p.call(undefined, 'PATCH', '/account', { name: 'Mallory' }, { Cookie: `__Host-panel=${cookie}`, ...headers })
     const before = p.fingerprint()
-    expect(code(await change({ 'X-CSRF-Token': p.customer.csrf! }))).toBe('403 bad_origin')
-    expect(code(await change({ Origin: 'https://panel.test', 'X-CSRF-Token': other.csrf! }))).toBe('403 csrf_failed')
+    expect(code(await change({ 'X-CSRF-Token': csrfToken(p.customer.csrf!) }))).toBe('403 bad_origin')
+    expect(code(await change({ Origin: 'https://panel.test', 'X-CSRF-Token': csrfToken(other.csrf!) }))).toBe(
+      '403 csrf_failed',
+    )
     expect(p.fingerprint()).toBe(before)
-    expect(code(await change({ Origin: 'https://panel.test', 'X-CSRF-Token': p.customer.csrf! }))).toBe('200')
+    expect(code(await change({ Origin: 'https://panel.test', 'X-CSRF-Token': csrfToken(p.customer.csrf!) }))).toBe(
+      '200',
+    )
   })
   test('is not helped by a cookie beside a token: the token decides', async () => {
     using p = await world()

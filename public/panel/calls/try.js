@@ -1,4 +1,4 @@
-// Calls that can be tried in the reference.
+// The reference: the call that the address names is open, and calls can be tried.
 // @ts-check
 
 import { $, parsed } from '../page/page.js'
@@ -23,3 +23,12 @@ document.addEventListener('submit', async (event) => {
     ? `${answer.status}\n${JSON.stringify(parsed(await answer.text()), null, 2)}`
     : 'Berth is not responding.'
 })
+
+/** Opens the call that the address names. */
+const open = () => {
+  const named = document.getElementById(location.hash.slice(1))
+  const details = named && /** @type {HTMLDetailsElement | null} */ (named.querySelector('details'))
+  if (details) details.open = true
+}
+addEventListener('hashchange', open)
+open()

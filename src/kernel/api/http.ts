@@ -6,6 +6,7 @@ import { pathStart } from '../net/raw-path.ts'
 import { bodyOf } from '../net/request-body.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
+import { isCsrfToken } from './csrf.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
@@ -17,7 +18,7 @@ export const API_ROOT = '/api/v1'
 
 export type Sender = {
   actor: Actor | undefined
-  /** The CSRF token that a change from a browser must carry; undefined for tokens and the local socket. */
+  /** The secret of which a change from a browser must carry a CSRF token; undefined for tokens and the local socket. */
   browser?: { csrf: string; uiPreferences: UiPreferences }
   /** Addresses from which the token may be used; empty: from everywhere. */
   allowed?: (address: string) => boolean
@@ -399,7 +400,7 @@ function sameSite(httpContext: HttpContext, request: Request, sender: Sender) {
       `This call must come from ${httpContext.origin}. If that is not the address in your browser, set ` +
         'PANEL_PUBLIC_URL to the one that is.',
     )
-  if (sender.browser && request.headers.get('X-CSRF-Token') !== sender.browser.csrf)
+  if (sender.browser && !isCsrfToken(request.headers.get('X-CSRF-Token'), sender.browser.csrf))
     throw new ApiError('csrf_failed', 'This page is out of date. Reload it and try again.')
 }
 

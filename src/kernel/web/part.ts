@@ -1,6 +1,7 @@
 // Live parts of pages over HTTP: only the part is sent, compressed, and nothing while it is as it was.
 import type { Actor } from '../api/actor.ts'
 import { rightsKey } from '../api/operation.ts'
+import { compressed } from './compressed.ts'
 import type { At } from './page.ts'
 
 /** The request header that names the part. */
@@ -22,21 +23,14 @@ export function tagOf({ at, id, data, always, isRunning, site }: Tagged): string
 const withoutClock = (name: string, value: unknown) => (name === 'checkedAt' ? undefined : value)
 const readerOf = (actor: Actor) => [actor.accountId, actor.name, actor.via, rightsKey(actor)]
 
-/** Smaller is not worth the work. */
-const WORTH_COMPRESSING = 1_000
-
-/** The part alone. It holds neither the session's CSRF token nor another secret, so its length tells none. */
+/** The part alone. */
 export function partResponse(text: string, etag: string, accepted: string | null): Response {
-  const headers = {
-    'Content-Type': 'text/html; charset=utf-8',
-    ETag: etag,
-    Vary: 'Accept-Encoding, Cookie',
-    'Cache-Control': 'private, no-store',
-  }
-  const compress = /\bgzip\b/.test(accepted ?? '') && text.length > WORTH_COMPRESSING
-  return compress
-    ? new Response(Bun.gzipSync(Buffer.from(text), { level: 5 }), {
-        headers: { ...headers, 'Content-Encoding': 'gzip' },
-      })
-    : new Response(text, { headers })
+  return compressed(text, accepted, {
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      ETag: etag,
+      Vary: 'Cookie',
+      'Cache-Control': 'private, no-store',
+    },
+  })
 }

@@ -1,6 +1,7 @@
 // Pages over HTTP: who is it, render, wrap, and the headers that every page has.
 import { randomBytes } from 'node:crypto'
 import { type Actor, visitor } from '../api/actor.ts'
+import { csrfToken } from '../api/csrf.ts'
 import { ApiError } from '../api/errors.ts'
 import type { HttpContext, Routes } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
@@ -10,6 +11,7 @@ import type { Clock } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 import type { Registry } from '../registry.ts'
 import type { Brand } from './brand.ts'
+import { compressed } from './compressed.ts'
 import { CSP_REPORT } from './csp-report.ts'
 import { type Html, rendered } from './html.ts'
 import type { NavEntry } from './navigation.ts'
@@ -75,7 +77,7 @@ async function answer(
     const data = await readAll(p.reads, gate, at, { forPart: request.headers.has(PART) })
     const always = sender.actor && !p.open ? await readAll(site.always, gate, at) : {}
     const frame = () => ({ ...render(p, data, at), at, always })
-    return partOf(site, request, { at, data, always, frame }) ?? document(site, frame(), 200)
+    return partOf(site, request, { at, data, always, frame }) ?? document(site, request, frame(), 200)
   } catch (thrown) {
     const error = refusalFrom(thrown)
     if (error instanceof ApiError && error.code === 'second_factor_required') return seeOther('/account/security')
@@ -84,7 +86,7 @@ async function answer(
     if (refusal !== error) log.error('a page broke', { requestId, path: p?.path ?? plainPath(url.pathname), error })
     const { status } = errors[refusal.code]
     const shown = site.errorPage({ status, message: refusal.message }, requestId, at)
-    const response = document(site, { ...shown, page: undefined, at, always: {} }, status)
+    const response = document(site, request, { ...shown, page: undefined, at, always: {} }, status)
     const { retryAfterSeconds } = refusal.details
     if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
     return response
@@ -123,7 +125,7 @@ function atFor(
     params,
     query: Object.fromEntries(url.searchParams),
     actor,
-    csrf: sender?.browser?.csrf ?? '',
+    csrf: sender?.browser ? csrfToken(sender.browser.csrf) : '',
     uiPreferences: sender?.browser?.uiPreferences,
     client: request.info,
     origin: site.httpContext.origin,
@@ -147,13 +149,12 @@ function once<T>(ask: (value: T) => boolean): (value: T) => boolean {
   }
 }
 
-function document(site: Site, frame: Omit<Frame, 'nonce'>, status: number): Response {
+function document(site: Site, request: Request, frame: Omit<Frame, 'nonce'>, status: number): Response {
   const nonce = randomBytes(16).toString('base64')
   const context = { at: frame.at, asset: site.asset }
-  return new Response(`<!doctype html>${rendered(inContext(context, site.layout({ ...frame, nonce })))}`, {
-    status,
-    headers: pageHeaders(nonce, frame.page?.madeStyles),
-  })
+  const text = `<!doctype html>${rendered(inContext(context, site.layout({ ...frame, nonce })))}`
+  const headers = pageHeaders(nonce, frame.page?.madeStyles)
+  return compressed(text, request.headers.get('Accept-Encoding'), { status, headers })
 }
 
 const scriptSource = (nonce: string) => (nonce ? `'nonce-${nonce}' 'strict-dynamic'` : "'none'")

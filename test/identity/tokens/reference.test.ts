@@ -90,10 +90,19 @@ describe('the reference page', () => {
     expect((await open('/api-reference')).status).toBe(303)
     expect((await open('/admin/api/reference', p.account('customer', 'C'))).status).toBe(404)
     expect((await open('/admin/api/reference', p.staff([]))).status).toBe(200)
+    for (const path of ['/api-reference/servers', '/admin/api/reference/servers', '/api-reference/no-such-group'])
+      expect((await open(path)).status).toBe(303)
+    const customer = p.account('customer', 'C')
+    for (const path of ['/admin/api/reference/servers', '/api-reference/nodes', '/api-reference/no-such-group'])
+      expect((await open(path, customer)).status).toBe(404)
+    expect((await open('/api-reference/servers', customer)).listed).toContain('servers.power')
   })
 
   test('says path, scope in words, rules, codes and a line for curl; lets reads be tried, not changes', async () => {
-    const { text } = await open('/api-reference', p.account('customer', 'C'))
+    const who = p.account('customer', 'C')
+    const groups = [...(await open('/api-reference', who)).text.matchAll(/<a href="(\/api-reference\/[\w-]+)">/g)]
+    expect(groups.length).toBeGreaterThan(20)
+    const text = (await Promise.all(groups.map(([, path]) => open(path!, who)))).map((page) => page.text).join()
     for (const words of [
       '/account/tokens',
       'Start, stop and restart servers',

@@ -1,6 +1,8 @@
 // The order of checks is a promise (decisions): who sends two mistakes at once learns of the first in this order.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { csrfToken } from '../../../src/kernel/api/csrf.ts'
 import { MOST_VALUES } from '../../../src/kernel/net/request-body.ts'
 import { type Listening, listening } from '../../support/listening.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
@@ -114,7 +116,7 @@ describe('a page that is not ours', () => {
     const bare = (headers: Record<string, string>) =>
       p.call(undefined, 'POST', `/servers/${serverId}/actions/unsuspend`, undefined, {
         Cookie: `__Host-panel=${cookie}`,
-        'X-CSRF-Token': csrf,
+        'X-CSRF-Token': csrfToken(csrf),
         ...headers,
       })
     for (const headers of [

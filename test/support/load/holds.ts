@@ -1,8 +1,10 @@
 // How long each operation holds the event loop with its largest allowed body and query. One thread serves everybody, so
 // that is how long everybody else waits.
+
 import { registry } from '../../../src/app/features.ts'
 import { accountKinds } from '../../../src/identity/account-records/kinds.ts'
 import type { AccountKind } from '../../../src/kernel/api/access.ts'
+import { csrfToken } from '../../../src/kernel/api/csrf.ts'
 import { Limit } from '../../../src/kernel/api/limits.ts'
 import { type Operation, queryOf } from '../../../src/kernel/api/operation.ts'
 import { check } from '../../../src/kernel/api/validate.ts'
@@ -69,7 +71,7 @@ async function oneCall(p: Everything, op: Operation, path: string, body: string 
     method: op.method,
     headers: {
       ...(op.access !== 'anyone' && { Cookie: `__Host-panel=${cookie}` }),
-      ...(op.method !== 'GET' && { Origin: 'https://panel.test', 'X-CSRF-Token': csrf! }),
+      ...(op.method !== 'GET' && { Origin: 'https://panel.test', 'X-CSRF-Token': csrfToken(csrf!) }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     },
     ...(body !== undefined && { body }),

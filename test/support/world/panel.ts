@@ -1,5 +1,6 @@
 // A whole panel in one process: a database file, nodes with fake hosts that speak through the real hub, and ways to
 // pull the plug.
+
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
@@ -24,6 +25,7 @@ import { insertSession } from '../../../src/identity/auth/sessions/sessions.ts'
 import { addStaff } from '../../../src/identity/staff/staff-member.ts'
 import { makeToken } from '../../../src/identity/tokens/model.ts'
 import type { Permission, Scope } from '../../../src/kernel/api/access.ts'
+import { csrfToken } from '../../../src/kernel/api/csrf.ts'
 import { audit } from '../../../src/kernel/audit/tables.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { deleteExpired } from '../../../src/kernel/db/expiring.ts'
@@ -236,7 +238,7 @@ export async function panel(options: Options = {}) {
     if (who?.cookie)
       Object.assign(sent, {
         Cookie: `__Host-panel=${who.cookie}`,
-        ...(method === 'GET' ? {} : { Origin: 'https://panel.test', 'X-CSRF-Token': who.csrf! }),
+        ...(method === 'GET' ? {} : { Origin: 'https://panel.test', 'X-CSRF-Token': csrfToken(who.csrf ?? '') }),
         ...headers,
       })
     if (body !== undefined && !sent['Content-Type']) sent['Content-Type'] = 'application/json'

@@ -5,7 +5,7 @@ import { API_ROOT } from '../../../src/kernel/api/http.ts'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { codesOf } from '../../../src/kernel/openapi/openapi.ts'
 import type { Registry } from '../../../src/kernel/registry.ts'
-import { noPage, page } from '../../../src/kernel/web/page.ts'
+import { type At, noPage, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Head } from '../../components/head.tsx'
 import { Filters } from '../../components/list.tsx'
@@ -47,11 +47,18 @@ function matches(question: string): (op: Operation) => boolean {
 const FEW = 3
 const MOST_CHARACTERS = 100
 
+/** Where the calls of a group stand: below the reader's own reference. */
+const addressOf = (top: string, group: string) => `${top}/${group}`
+
+/** What the reader may call, of these. */
+function useCalls() {
+  const at = useAt()
+  return at.registry.operations.filter(at.may)
+}
+
 function Reference() {
   const at = useAt()
-  const { operations, errors } = at.registry
-  const usual = usualCodes(at.registry)
-  const found = operations.filter(at.may).filter(matches((at.query['q'] ?? '').slice(0, MOST_CHARACTERS)))
+  const found = useCalls().filter(matches((at.query['q'] ?? '').slice(0, MOST_CHARACTERS)))
   return (
     <>
       <ReferenceHead />
@@ -61,19 +68,80 @@ function Reference() {
         </span>
       </Filters>
       {[...Map.groupBy(found, groupOf)].map(([group, calls]) => (
-        <Section id={`group-${group}`} title={nameOf(group)} count={count(calls.length, 'call')}>
-          {/* Safari takes the role from a list without bullets. */}
-          {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
-          <ul role="list" class="ops">
-            {calls.map((op) => (
-              <Entry op={op} usual={usual} open={found.length <= FEW} />
-            ))}
-          </ul>
+        <Section
+          id={`group-${group}`}
+          title={<a href={addressOf(at.path, group)}>{nameOf(group)}</a>}
+          count={count(calls.length, 'call')}
+        >
+          {found.length <= FEW ? <Entries of={calls} open /> : <Lines of={calls} top={at.path} />}
         </Section>
       ))}
       {found.length === 0 && <NoCalls />}
-      <Section id="usual" title="Errors that any call can return" flush>
-        <ErrorTable codes={[...usual].toSorted((a, b) => errors[a].status - errors[b].status)} />
+      <UsualErrors />
+    </>
+  )
+}
+
+type CallsProps = { of: readonly Operation[] }
+/** Each call on a line that leads to it. */
+const Lines = ({ of: calls, top }: CallsProps & { top: string }) => (
+  // Safari takes the role from a list without bullets.
+  // biome-ignore lint/a11y/noRedundantRoles: see above
+  <ul role="list" class="ops">
+    {calls.map((op) => (
+      <li id={op.id}>
+        <a href={`${addressOf(top, groupOf(op))}#${op.id}`}>
+          <strong class="mono">{op.method}</strong> <code>{op.path}</code>
+        </a>{' '}
+        <span class="muted">{op.summary}</span>
+      </li>
+    ))}
+  </ul>
+)
+
+function Entries({ of: calls, open }: CallsProps & { open: boolean }) {
+  const usual = usualCodes(useAt().registry)
+  return (
+    // biome-ignore lint/a11y/noRedundantRoles: as above
+    <ul role="list" class="ops">
+      {calls.map((op) => (
+        <Entry op={op} usual={usual} open={open} />
+      ))}
+    </ul>
+  )
+}
+
+function UsualErrors() {
+  const { registry } = useAt()
+  const codes = [...usualCodes(registry)].toSorted((a, b) => registry.errors[a].status - registry.errors[b].status)
+  return (
+    <Section id="usual" title="Errors that any call can return" flush>
+      <ErrorTable codes={codes} />
+    </Section>
+  )
+}
+
+/** One group with all that is to say of its calls. Throws `not_found` where the reader may call none of it. */
+function Group() {
+  const at = useAt()
+  const group = at.params['group']!
+  const calls = useCalls().filter((op) => groupOf(op) === group)
+  if (!calls.length) throw noPage()
+  const top = at.path.slice(0, -group.length - 1)
+  return (
+    <>
+      <Head
+        title={nameOf(group)}
+        trail={[['API reference', top]]}
+        sub={
+          <>
+            <span>{count(calls.length, 'call')}</span>
+            <a href={`${top}#usual`}>Errors that any call can return</a>
+          </>
+        }
+      />
+      <Section id="calls" title="Calls" quiet first>
+        <Entries of={calls} open={calls.length <= FEW} />
       </Section>
     </>
   )
@@ -114,14 +182,29 @@ const NoCalls = () => (
 
 const reference = { reads: {}, title: 'API reference', nav: 'reference', files: ['try.mjs'] satisfies AssetName[] }
 
-export const referencePage = page({
-  ...reference,
-  path: '/admin/api/reference',
-  view: ({ at }) => {
-    if (at.actor.kind !== 'staff') throw noPage()
-    return <Reference />
-  },
-})
+/** Throws `not_found` where the reader is no staff. */
+function staffOnly({ actor }: At) {
+  if (actor.kind !== 'staff') throw noPage()
+}
 
-/** For everybody who is signed in; the API's own 404 leads here. */
-export const ownReferencePage = page({ ...reference, path: '/api-reference', view: () => <Reference /> })
+/** For everybody who is signed in at `/api-reference`, where the API's own 404 leads; for staff also in their area. */
+export const referencePages = [
+  page({ ...reference, path: '/api-reference', view: () => <Reference /> }),
+  page({ ...reference, path: '/api-reference/{group}', view: () => <Group /> }),
+  page({
+    ...reference,
+    path: '/admin/api/reference',
+    view: ({ at }) => {
+      staffOnly(at)
+      return <Reference />
+    },
+  }),
+  page({
+    ...reference,
+    path: '/admin/api/reference/{group}',
+    view: ({ at }) => {
+      staffOnly(at)
+      return <Group />
+    },
+  }),
+]
