@@ -133,6 +133,7 @@ async function people(): Promise<Person[]> {
         drains: recorded((p) => addDrain(p, node, server)),
         'rolling-maintenance': recorded((p) => addRolling(p, node, addDrain(p, node, server), 'cancelled')),
         'roll-outs': recorded((p) => addRollOut(p, node)),
+        reference: 'servers',
         'bulk-actions': (await live.admin('servers.label-many', { ids: [server], add: ['checked'] })).id,
         messages: (await live.admin('messages.create', { subject: 'Work at night', text: 'Hello.' })).id,
         addresses: (await live.admin('servers.get', { id: server })).ipv4,
@@ -161,7 +162,11 @@ async function people(): Promise<Person[]> {
           'account/(ssh-keys|webhooks|event))',
       ),
       cookies: await cookiesOf('cal@example.com'),
-      ids: { ...own, backups, gpu: instances.cal, webhooks: await webhookOf('cal@example.com'), scripts },
+      ids: {
+        ...own,
+        ...{ backups, gpu: instances.cal, webhooks: await webhookOf('cal@example.com'), scripts },
+        'api-reference': 'servers',
+      },
     },
   ]
   return made
