@@ -18,6 +18,7 @@ import { ErrorTable } from './tables.tsx'
 const names: Record<string, string> = {
   'ssh-keys': 'SSH keys',
   pools: 'Address pools',
+  'floating-ips': 'Floating addresses',
   setup: 'First account',
   totp: 'Authenticator app',
   host: 'Controller host',
@@ -26,7 +27,12 @@ const names: Record<string, string> = {
   reseller: 'As a reseller',
 }
 const groupOf = (op: Operation) => op.id.split('.')[0]!
-const nameOf = (group: string) => names[group] ?? (group[0]!.toUpperCase() + group.slice(1)).replaceAll('-', ' ')
+const spelled: Record<string, string> = { gpu: 'GPU', gpus: 'GPUs', cpu: 'CPU', dns: 'DNS', isos: 'ISOs' }
+function nameOf(group: string): string {
+  const words = group.split('-').map((word) => spelled[word] ?? word)
+  const [first, ...more] = words as [string, ...string[]]
+  return names[group] ?? [first[0]!.toUpperCase() + first.slice(1), ...more].join(' ')
+}
 
 /** The codes that any call can return, whatever it does. */
 const usualCodes = ({ operations }: Registry): ReadonlySet<Code> =>
@@ -58,7 +64,9 @@ function useCalls() {
 
 function Reference() {
   const at = useAt()
-  const found = useCalls().filter(matches((at.query['q'] ?? '').slice(0, MOST_CHARACTERS)))
+  const question = (at.query['q'] ?? '').slice(0, MOST_CHARACTERS)
+  const found = useCalls().filter(matches(question))
+  const groups = [...Map.groupBy(found, groupOf)].toSorted(([a], [b]) => nameOf(a).localeCompare(nameOf(b)))
   return (
     <>
       <ReferenceHead />
@@ -67,20 +75,39 @@ function Reference() {
           {count(found.length, 'call')}
         </span>
       </Filters>
-      {[...Map.groupBy(found, groupOf)].map(([group, calls]) => (
-        <Section
-          id={`group-${group}`}
-          title={<a href={addressOf(at.path, group)}>{nameOf(group)}</a>}
-          count={count(calls.length, 'call')}
-        >
-          {found.length <= FEW ? <Entries of={calls} open /> : <Lines of={calls} top={at.path} />}
-        </Section>
-      ))}
+      {question ? (
+        groups.map(([group, calls]) => (
+          <Section
+            id={`group-${group}`}
+            title={<a href={addressOf(at.path, group)}>{nameOf(group)}</a>}
+            count={count(calls.length, 'call')}
+          >
+            {found.length <= FEW ? <Entries of={calls} open /> : <Lines of={calls} top={at.path} />}
+          </Section>
+        ))
+      ) : (
+        <Groups of={groups} top={at.path} />
+      )}
       {found.length === 0 && <NoCalls />}
-      <UsualErrors />
+      {!question && <UsualErrors />}
     </>
   )
 }
+
+type GroupsProps = { of: readonly (readonly [group: string, calls: readonly Operation[]])[]; top: string }
+const Groups = ({ of: groups, top }: GroupsProps) => (
+  <Section id="groups" title="Groups of calls" quiet first>
+    {/* Safari takes the role from a list without bullets. */}
+    {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
+    <ul role="list" class="cols s">
+      {groups.map(([group, calls]) => (
+        <li>
+          <a href={addressOf(top, group)}>{nameOf(group)}</a> <span class="muted">{count(calls.length, 'call')}</span>
+        </li>
+      ))}
+    </ul>
+  </Section>
+)
 
 type CallsProps = { of: readonly Operation[] }
 /** Each call on a line that leads to it. */
