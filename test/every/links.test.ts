@@ -10,11 +10,11 @@ import type { At } from '../../src/kernel/web/page.ts'
 import { inContext } from '../../src/kernel/web/page-context.ts'
 import { addresses } from '../../views/addresses.ts'
 import { Link } from '../../views/components/link.tsx'
+import { type WalkedPage, walked } from '../support/pages/walk.ts'
 import { type Everything, everything } from '../support/world/everything.ts'
 import type { Who } from '../support/world/panel.ts'
 import { allPermissions } from '../support/world/rights.ts'
 import { share } from '../support/world/team.ts'
-import { type WalkedPage, walked } from '../support/world/walk.ts'
 import { registry } from './toy-feature/every-feature.ts'
 
 let p: Everything

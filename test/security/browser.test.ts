@@ -1,7 +1,7 @@
 // Another site cannot make a browser do anything here.
 
 import { describe, expect, test } from 'bun:test'
-import { csrfToken } from '../../src/kernel/api/csrf.ts'
+import { csrfToken } from '../../src/kernel/crypto/csrf-token.ts'
 import { world } from '../support/world/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()

@@ -1,12 +1,12 @@
 // Mounts operations on Elysia. Elysia finds the route; this file and the gate decide everything else, because the
 // framework answers bad bodies and wrong methods in another way than the API promises.
 import { Elysia } from 'elysia'
+import { isCsrfToken } from '../crypto/csrf-token.ts'
 import { KnownPaths } from '../net/known-paths.ts'
 import { pathStart } from '../net/raw-path.ts'
 import { bodyOf } from '../net/request-body.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
-import { isCsrfToken } from './csrf.ts'
 import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'

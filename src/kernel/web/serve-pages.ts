@@ -1,12 +1,12 @@
 // Pages over HTTP: who is it, render, wrap, and the headers that every page has.
 import { randomBytes } from 'node:crypto'
 import { type Actor, visitor } from '../api/actor.ts'
-import { csrfToken } from '../api/csrf.ts'
 import { ApiError } from '../api/errors.ts'
 import type { HttpContext, Routes } from '../api/http.ts'
 import { addressKey } from '../api/limits.ts'
 import type { Operation } from '../api/operation.ts'
 import { type IncomingRequest, refusalFrom } from '../api/response.ts'
+import { csrfToken } from '../crypto/csrf-token.ts'
 import type { Clock } from '../db/clock.ts'
 import { log, plainPath } from '../log.ts'
 import type { Registry } from '../registry.ts'

@@ -1,7 +1,7 @@
 // The repositories of backups: what is read back of them, what is tidied, and what is said of one that is damaged.
 import { describe, expect, test } from 'bun:test'
 import { startDueMaintenance } from '../../../src/compute/backups/maintenance/scheduler.ts'
-import { htmlOf } from '../../support/world/pages.ts'
+import { htmlOf } from '../../support/pages/pages-for.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const hour = 3_600_000

@@ -5,8 +5,8 @@ import { FakeLayers } from '../../../agent/drivers/storage/fake-layers.ts'
 import { forgetDue } from '../../../src/compute/backups/delete.ts'
 import { startDueBackups } from '../../../src/compute/backups/plans/scheduler.ts'
 import { day } from '../../../src/kernel/db/clock.ts'
+import { htmlOf } from '../../support/pages/pages-for.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
-import { htmlOf } from '../../support/world/pages.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 /** A server whose backups go to a folder of its node, and another customer. */

@@ -4,8 +4,8 @@ import type { Browser } from 'playwright-core'
 import { drainOf, open as openPanel, ordered, played } from '../../compute/drains/world.ts'
 import { nodeNamed } from '../../compute/transfers/world.ts'
 import { launch, open, screens } from '../../support/browser.ts'
-import { pagesFor } from '../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/pages/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 let p: World

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { advanceBulkActions } from '../../../src/compute/bulk-actions/advance.ts'
 import { launch, look, open, openMenu, type Screen } from '../../support/browser.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
 import { codeOf, password, person, withApp } from '../../support/second-factor.ts'
 import { type Everything, everything } from '../../support/world/everything.ts'
-import { pagesFor } from '../../support/world/pages.ts'
 
 let p: Everything
 let staff: ReturnType<typeof pagesFor>

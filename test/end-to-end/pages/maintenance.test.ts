@@ -6,8 +6,8 @@ import { drainOf, open as openPanel, ordered, played, turn } from '../../compute
 import { nodeNamed } from '../../compute/transfers/world.ts'
 import { launch, open } from '../../support/browser.ts'
 import { addRolling } from '../../support/nodes/drains.ts'
-import { pagesFor } from '../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/pages/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 let p: World

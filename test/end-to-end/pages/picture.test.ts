@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { artefacts, launch, open } from '../../support/browser.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
 import { type Everything, everything } from '../../support/world/everything.ts'
-import { pagesFor } from '../../support/world/pages.ts'
 
 const PICTURE = new URL('../../../docs/panel.png', import.meta.url).pathname
 const screen = { width: 1280, height: 800, scheme: 'light' } as const

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { nodeNamed, open as openPanel } from '../../compute/transfers/world.ts'
 import { launch } from '../../support/browser.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/pages/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 let p: World

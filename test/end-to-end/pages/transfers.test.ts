@@ -8,9 +8,9 @@ import { restoredBefore } from '../../compute/transfers/elsewhere/restored.ts'
 import { openTwo } from '../../compute/transfers/two-locations.ts'
 import { move, nodeNamed, open as openPanel, order } from '../../compute/transfers/world.ts'
 import { launch, look, open, screens } from '../../support/browser.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../support/pages/pages-on-screens.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
-import { pagesFor } from '../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../support/world/pages-on-screens.ts'
 import type { World } from '../../support/world/panel.ts'
 
 const GIB = 1024 ** 3

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, look, open, type Screen, screens, sticksOut } from '../../support/browser.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
 import { type Everything, everything } from '../../support/world/everything.ts'
-import { pagesFor } from '../../support/world/pages.ts'
 
 let p: Everything
 let browser: Browser

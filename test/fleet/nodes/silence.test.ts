@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { MOST_WORKLOADS } from '../../../agent/protocol/wire.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
+import { htmlOf } from '../../support/pages/pages-for.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
-import { htmlOf } from '../../support/world/pages.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3

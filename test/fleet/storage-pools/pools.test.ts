@@ -1,7 +1,7 @@
 // Several storage pools of a node: what it reports of them, and what staff decide.
 import { describe, expect, test } from 'bun:test'
 import { storeFill } from '../../../src/platform/metrics/fill.ts'
-import { htmlOf } from '../../support/world/pages.ts'
+import { htmlOf } from '../../support/pages/pages-for.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const GiB = 1024 ** 3

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { csrfToken } from '../../../src/kernel/api/csrf.ts'
+import { csrfToken } from '../../../src/kernel/crypto/csrf-token.ts'
 import { MOST_VALUES } from '../../../src/kernel/net/request-body.ts'
 import { type Listening, listening } from '../../support/listening.ts'
 import { type Who, type World, world } from '../../support/world/panel.ts'

@@ -1,8 +1,8 @@
-// What a browser fetches for each page, compressed as it gets it: the page itself and its files, as on a first visit.
+// The weight of each page, compressed as a browser gets it, alone and with its files as on a first visit.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { median } from '../../bench/words.ts'
+import { walked } from '../../support/pages/walk.ts'
 import { type Everything, everything } from '../../support/world/everything.ts'
-import { walked } from '../../support/world/walk.ts'
 
 let p: Everything
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 // Metrics of a node: kept as those of servers are, for staff alone, and drawn on a page of the node.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { pagesFor } from '../../support/world/pages.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
 // The newest use of a server on its overview.
 import { expect, test } from 'bun:test'
-import { pagesFor } from '../../support/world/pages.ts'
+import { pagesFor } from '../../support/pages/pages-for.ts'
 import { world } from '../../support/world/panel.ts'
 
 test('the overview of a running server shows its newest use, and nothing before the first value', async () => {

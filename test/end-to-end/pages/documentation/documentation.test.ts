@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { launch, open, screens } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 import { type World, world } from '../../../support/world/panel.ts'
 
 setDefaultTimeout(60_000)

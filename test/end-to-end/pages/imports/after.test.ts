@@ -4,8 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import { checkTurn, moved } from '../../../imports/after/world.ts'
 import { hypervisor, owner, server } from '../../../imports/panel-in-memory.ts'
 import { launch, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 import { mustBePictured } from './in-document.ts'
 
 let p: Awaited<ReturnType<typeof moved>>

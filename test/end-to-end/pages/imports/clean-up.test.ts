@@ -6,8 +6,8 @@ import { write } from '../../../../src/kernel/db/open.ts'
 import { hypervisor, server } from '../../../imports/panel-in-memory.ts'
 import { choose, type Finished, finished, look } from '../../../imports/source-removal/finished.ts'
 import { launch, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 
 let p: Finished
 let browser: Browser

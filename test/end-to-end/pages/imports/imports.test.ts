@@ -5,8 +5,8 @@ import type { Browser, Page } from 'playwright-core'
 import { richImport } from '../../../imports/rich.ts'
 import { begin, discovered, settled, turn } from '../../../imports/world.ts'
 import { launch, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 
 let p: Awaited<ReturnType<typeof richImport>>
 let browser: Browser

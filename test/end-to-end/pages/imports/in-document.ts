@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { artefacts, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
 import type { World } from '../../../support/world/panel.ts'
 
 const docs = new URL('../../../../docs/', import.meta.url).pathname

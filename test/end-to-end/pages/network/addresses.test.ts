@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { launch, look, open, openMenu } from '../../../support/browser.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 import { eventually } from '../../../support/waiting/eventually.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
 import { type World, world } from '../../../support/world/panel.ts'
 
 const day = 24 * 3_600_000

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { type Fleet, fleet } from '../../../platform/roll-outs/lab.ts'
 import { launch, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 
 let p: Fleet
 let id: string

@@ -5,8 +5,8 @@ import type { Browser } from 'playwright-core'
 import { handOver } from '../../../../src/platform/updates/start.ts'
 import { type Machine, machine, NEXT, path, stranger, wentBack } from '../../../platform/updates/lab.ts'
 import { launch, open } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
-import { mustLookRight, shownScreens, titleOf } from '../../../support/world/pages-on-screens.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
+import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 
 const at = '/admin/controller/updates'
 const notes = `## New

@@ -2,8 +2,8 @@
 import { expect } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { look, open, type Screen, screens } from '../browser.ts'
-import { pagesFor } from './pages.ts'
-import type { World } from './panel.ts'
+import type { World } from '../world/panel.ts'
+import { pagesFor } from './pages-for.ts'
 
 /** All screens in the long run; else a light desk and a dark phone, which are enough. */
 export const shownScreens =

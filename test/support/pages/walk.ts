@@ -1,5 +1,5 @@
 // A walk over the site: from a page by every link to every page that it leads to.
-import type { Panel, Who } from './panel.ts'
+import type { Panel, Who } from '../world/panel.ts'
 
 /** `from`: the page that links to it; '' for the first. `text` is empty where the page is not shown. */
 export type WalkedPage = { path: string; from: string; status: number; text: string }

@@ -4,7 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const SALT_BYTES = 12
 
-/** What a page sends back as `X-CSRF-Token`: a new salt, and the session's secret hashed with it. */
+/** Makes the text for a page, which sends it back as `X-CSRF-Token`: a new salt, and the secret hashed with it. */
 export function csrfToken(secret: string): string {
   const salt = randomBytes(SALT_BYTES)
   return Buffer.concat([salt, hashed(secret, salt)]).toString('base64url')

@@ -1,5 +1,5 @@
 // The pages of a panel in this process, for a browser: one origin for each person.
-import type { Panel, Who } from './panel.ts'
+import type { Panel, Who } from '../world/panel.ts'
 
 /** Serves the panel's pages to one person, signed in or, without a cookie, not yet. The caller stops it. */
 export function pagesFor(p: Pick<Panel, 'controller'>, who: Who) {
