@@ -56,7 +56,7 @@ const MOST_CHARACTERS = 100
 /** Where the calls of a group stand: below the reader's own reference. */
 const addressOf = (top: string, group: string) => `${top}/${group}`
 
-/** Answers where the calls of a group stand: below the reference of this reader. */
+/** Answers the calls that this reader may make. */
 function useCalls() {
   const at = useAt()
   return at.registry.operations.filter(at.may)
