@@ -112,6 +112,7 @@ import sourceRemovals from './0189_source_removals.sql' with { type: 'text' }
 import controlKeys from './0190_control_keys.sql' with { type: 'text' }
 import importMessages from './0191_import_messages.sql' with { type: 'text' }
 import rollOuts from './0192_roll_outs.sql' with { type: 'text' }
+import truthAboutState from './0201_truth_about_state.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -226,4 +227,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0190_control_keys', sql: controlKeys },
   { name: '0191_import_messages', sql: importMessages },
   { name: '0192_roll_outs', sql: rollOuts },
+  { name: '0201_truth_about_state', sql: truthAboutState },
 ]

@@ -1715,6 +1715,8 @@ export type GpuInstanceFilter = {
   q?: string
   /** Only instances in this state. Deleted ones are listed only when they are asked for, and only for staff. */
   status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"
+  /** Only instances that pages show in this state: as `status`, but while its host is away, one is `unreachable` and in no other state. */
+  state?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted" | "unreachable"
   /** Only instances of this customer. */
   ownerId?: string
   /** Only instances in this location. */
@@ -3362,6 +3364,8 @@ export type Location = {
   movesFrom: (string)[]
   nodes: number
   connectedNodes: number
+  /** Connected, and taking new servers. */
+  openNodes: number
   /** Connected until a moment ago; expected back within a minute. */
   reconnectingNodes: number
   servers: number
@@ -5056,6 +5060,8 @@ export type ServerFilter = {
   q?: string
   /** Only servers in this state. Terminated ones are listed only when they are asked for, and only for staff. */
   status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"
+  /** Only servers that pages show in this state: as `status`, but while its node is away, one is `unreachable` and in no other state. */
+  state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"
   /** Only servers of this customer. */
   ownerId?: string
   /** Only servers on this node. */
@@ -7101,12 +7107,12 @@ export interface Operations {
   }
   /** The GPU instances you see, newest first */
   'gpu-instances.list': {
-    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; state?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted" | "unreachable"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
     result: GpuInstancePage
   }
   /** Every GPU instance, newest first */
   'gpu-instances.list-all': {
-    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; nodeId?: string; resellerId?: string; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; state?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted" | "unreachable"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; sort?: "name" | "-name" | "status" | "-status" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; nodeId?: string; resellerId?: string; cursor?: string; limit?: number }
     result: GpuInstancePage
   }
   /** The last lines that the program of a GPU instance wrote, read from its host now */
@@ -7123,7 +7129,7 @@ export interface Operations {
   }
   /** What an action would do to many GPU instances, and why not to some of them */
   'gpu-instances.plan-many': {
-    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; nodeId?: string; resellerId?: string; do?: "start" | "stop" | "restart" | "suspend" | "unsuspend"; ids?: string }
+    query?: { q?: string; status?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted"; state?: "creating" | "running" | "stopped" | "suspended" | "failed" | "deleting" | "deleted" | "unreachable"; ownerId?: string; locationId?: string; offerId?: string; billingServiceId?: string; nodeId?: string; resellerId?: string; do?: "start" | "stop" | "restart" | "suspend" | "unsuspend"; ids?: string }
     result: BulkAction
   }
   /** Start, stop or restart a GPU instance; a stopped one keeps its cards, ports and address */
@@ -8572,6 +8578,11 @@ export interface Operations {
         update?: AgentUpdate
       }
       inventoryAt: string | null
+      /** When it was not connected: the last 20, the newest first; to is null while it still is not. */
+      absences: ({
+        from: string
+        to: string | null
+      })[]
       /** Accounts that own a server on it. */
       customers: number
       /** What it did within the last day that no node should. */
@@ -9757,12 +9768,12 @@ export interface Operations {
   }
   /** The servers you see as a spreadsheet, filtered and sorted as the list */
   'servers.export': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt" }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt" }
     result: Response
   }
   /** Every server as a spreadsheet, filtered and sorted as the list */
   'servers.export-all': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true" }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true" }
     result: Response
   }
   /** The firewall of a server: its rules, those of shared firewalls, and what they counted */
@@ -9816,12 +9827,12 @@ export interface Operations {
   }
   /** The servers you see, newest first */
   'servers.list': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
     result: ServerPage
   }
   /** Every server, newest first */
   'servers.list-all': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true"; cursor?: string; limit?: number }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true"; cursor?: string; limit?: number }
     result: ServerPage
   }
   /** Processor, memory, disk and network of a server over time, in steps from 10 seconds to a day */
@@ -9856,7 +9867,7 @@ export interface Operations {
   }
   /** What an action would do to many servers, and why not to some of them */
   'servers.plan-many': {
-    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; resellerId?: string; ipPoolId?: string; recoverable?: "true"; do?: "start" | "shutdown" | "off" | "restart" | "suspend" | "unsuspend" | "label" | "change-owner"; ids?: string; to?: string }
+    query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; resellerId?: string; ipPoolId?: string; recoverable?: "true"; do?: "start" | "shutdown" | "off" | "restart" | "suspend" | "unsuspend" | "label" | "change-owner"; ids?: string; to?: string }
     result: BulkAction
   }
   /** Start, shut down, force off or restart */

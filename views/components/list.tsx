@@ -234,7 +234,7 @@ const Choice = ({ name, label, options, value }: ChoiceProps) => (
       {label}
     </label>
     <select id={`q-${name}`} name={name} class={value ? 'chip on' : 'chip'} autocomplete="off">
-      <option value="">{label}: any</option>
+      <option value="">{value ? 'Any' : label}</option>
       {options.map(([option, words]) => (
         <option value={option} selected={option === value}>
           {option === value ? `${label}: ${words}` : words}

@@ -1,5 +1,6 @@
 // States: a colour, a shape and a word, always together.
 import type { ComponentChildren } from 'preact'
+import { statusesOnNode, UNREACHABLE } from '../../src/fleet/workloads/status.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Time } from './time.tsx'
 import { count, list } from './words.ts'
@@ -29,6 +30,12 @@ export const serverStates = {
   terminated: 'Terminated',
 } as const
 export type ServerStatus = keyof typeof serverStates
+
+/** The choices of a filter `state` behind those of the statuses: what stands in the column can be chosen. */
+export const stateOptions = (statuses: Readonly<Record<string, string>>): (readonly [string, string])[] => [
+  ...Object.entries(statuses),
+  [UNREACHABLE, 'Unreachable'],
+]
 
 /** `3 running`, `1 installation failed`, `4 installations failed` */
 export const serversIn = (status: string, n: number) =>
@@ -103,8 +110,7 @@ type ServerStateProps = {
   }
   tag?: boolean
 }
-/** States in which the node has something of the server: while the node is away, nobody knows whether they last. */
-const onNode: ReadonlySet<ServerStatus> = new Set(['provisioning', 'running', 'stopped', 'suspended'])
+const onNode: ReadonlySet<ServerStatus> = new Set(statusesOnNode)
 
 export function ServerState({ of, tag }: ServerStateProps) {
   const { status, job, nodeConnected = true, nodeSeenAt = null, powerKnownAt = null } = of

@@ -2,7 +2,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { operation } from '../../kernel/api/operation.ts'
 import { idOf } from '../../kernel/api/query.ts'
 import { listing, pageOfListed, sortsOf } from '../workloads/list.ts'
-import { endedInstance, type InstanceStatus, instanceStatuses, load } from './model.ts'
+import { endedInstance, type InstanceStatus, instanceStatuses, instanceStatusesOnNode, load } from './model.ts'
 import { joinInstances } from './queries.ts'
 import { instanceResponse } from './record.ts'
 import { showInstance } from './show.ts'
@@ -32,7 +32,12 @@ export const {
     ended: 'Deleted',
     searched: "Part of a name, address or owner, an id, or the billing system's identifier.",
   },
-  states: { statuses: instanceStatuses.statuses, is: (status: InstanceStatus) => instanceStatuses.is[status] },
+  states: {
+    statuses: instanceStatuses.statuses,
+    is: (status: InstanceStatus) => instanceStatuses.is[status],
+    sql: instanceStatuses.sql,
+    onNode: instanceStatusesOnNode,
+  },
   sorts,
   row: instanceResponse,
   product: {

@@ -51,6 +51,14 @@ export const instanceStatuses = namedStatuses({
   terminated: { held: 'deleting', released: 'deleted' },
 })
 export type InstanceStatus = (typeof instanceStatuses)['statuses'][number]
+/** The statuses in which the host has something of an instance: with the host away it is unreachable. */
+export const instanceStatusesOnNode = [
+  'creating',
+  'running',
+  'stopped',
+  'suspended',
+  'failed',
+] as const satisfies InstanceStatus[]
 export type GpuInstance = WorkloadRow<typeof gpuInstances, InstanceStatus>
 
 export const instanceById = rowsOf(gpuInstances, instanceStatuses.of)

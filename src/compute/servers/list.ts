@@ -1,7 +1,7 @@
 import { packageReference } from '../../catalog/packages/queries.ts'
 import { labelFits } from '../../fleet/labels/queries.ts'
 import { listedKeys } from '../../fleet/workloads/lists/queries.ts'
-import { listedAs, statuses, statusSql } from '../../fleet/workloads/status.ts'
+import { listedAs, statuses, statusesOnNode, statusSql } from '../../fleet/workloads/status.ts'
 import { customerWithExternalId } from '../../identity/account-records/queries.ts'
 import { own } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
@@ -44,7 +44,7 @@ export const {
     ended: 'Terminated',
     searched: "Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier.",
   },
-  states: { statuses, is: listedAs },
+  states: { statuses, is: listedAs, sql: statusSql, onNode: statusesOnNode },
   sorts,
   row: serverResponse,
   product: {

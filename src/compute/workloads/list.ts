@@ -3,9 +3,12 @@
 // and ids.
 import type { Static, TSchema } from 'typebox'
 import { locationReference } from '../../fleet/locations/queries.ts'
-import { countListed, type ListFilter, listedIds } from '../../fleet/workloads/lists/queries.ts'
+import { nodesByContact } from '../../fleet/node-records/queries.ts'
+import { countListed, type ListFilter, listedIds, onNodes } from '../../fleet/workloads/lists/queries.ts'
 import { billingServiceFits, type Workload } from '../../fleet/workloads/queries.ts'
+import { countOnNodes } from '../../fleet/workloads/reports.ts'
 import { type FoundWorkloads, foundWorkloads } from '../../fleet/workloads/search.ts'
+import { UNREACHABLE } from '../../fleet/workloads/status.ts'
 import { accountContains, accountReference } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
@@ -33,8 +36,16 @@ export type Listed = { filter: ListFilter; count(): number }
 type Lists<Row extends TSchema, S extends Sorts> = {
   /** The words of its parameters. `node`: a node of such workloads; `ended`: one that is terminated. */
   words: { many: string; node: string; ended: string; searched: string }
-  /** Its states, and the SQL of each over `workloads w`. `narrowed`: there are other filters. */
-  states: { statuses: readonly string[]; is(status: string, among: { narrowed: boolean }): string }
+  /**
+   * Its states, the SQL of each over `workloads w`, and of the state itself. In those of `onNode` it is unreachable
+   * while its node is away. `narrowed`: there are other filters.
+   */
+  states: {
+    statuses: readonly string[]
+    is(status: string, among: { narrowed: boolean }): string
+    sql: string
+    onNode: readonly string[]
+  }
   sorts: S
   row: Row
   /**
@@ -83,11 +94,14 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
   const filters: Where[] = [plain(`w.kind = '${kind}'`), seen]
   const onlyAsksFor = (...names: string[]) =>
     Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...names].includes(name))
-  const narrowed = seen.where !== '1' || !onlyAsksFor('status', 'locationId')
+  const narrowed = seen.where !== '1' || !onlyAsksFor('status', 'state', 'locationId')
+  const { status, state } = query
+  if (status) filters.push(plain(states.is(status, { narrowed })))
   // For staff the terminated are kept for the record; they show when asked for.
-  filters.push(
-    plain(query['status'] ? states.is(query['status'], { narrowed }) : (alive?.(query) ?? 'w.terminated_at IS NULL')),
-  )
+  else if (!state) filters.push(plain(alive?.(query) ?? 'w.terminated_at IS NULL'))
+  const shownAs = state
+    ? stateOnPages(call, { kind, states, state, narrowed: narrowed || status !== undefined })
+    : undefined
   const columns = { ownerId: 'w.owner_id', nodeId: 'w.node_id', locationId: 'w.location_id', ...product?.columns }
   for (const [parameter, column] of Object.entries(columns))
     if (query[parameter]) filters.push(exactly(column, query[parameter]))
@@ -103,17 +117,53 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
   if (resellerId) filters.push({ where: '(w.owner_id = +? OR w.reseller_id = +?)', values: [resellerId, resellerId] })
   const found = q ? searched(call, kind, q) : undefined
   if (found) filters.push(found)
-  const filter = {
+  const filterWith = (...more: readonly Where[]) => ({
     ...(found ? { from: found.from, id: found.id } : { id: isOfProduct ? product?.id : undefined }),
     kind,
     join: join?.(query),
-    where: filters.map(({ where }) => `(${where})`).join(' AND '),
-    values: filters.flatMap(({ values }) => values),
+    where: [...filters, ...more].map(({ where }) => `(${where})`).join(' AND '),
+    values: [...filters, ...more].flatMap(({ values }) => values),
     isEverything: seen.where === '1' && onlyAsksFor(),
-  }
+  })
+  const filter = shownAs ? filterWith(shownAs.listed) : filterWith()
   return {
     filter,
-    count: () => (found?.countListed && onlyAsksFor('q') ? found.countListed() : countListed(tx, filter)),
+    count() {
+      if (found?.countListed && onlyAsksFor('q')) return found.countListed()
+      if (!shownAs) return countListed(tx, filter)
+      const { whole, without } = shownAs
+      return countListed(tx, filterWith(whole)) - (without ? countListed(tx, filterWith(without)) : 0)
+    },
+  }
+}
+
+type OnPages = { kind: string; states: Lists<TSchema, Sorts>['states']; state: string; narrowed: boolean }
+/**
+ * Those that pages show in this state: while its node is away, a workload is unreachable and in no other state.
+ * `listed`: for the rows. Their number is that of `whole` less that of `without`: few nodes are away.
+ */
+function stateOnPages({ tx, nodes }: ReadContext, { kind, states, state, narrowed }: OnPages) {
+  const { away, connected } = nodesByContact(tx, nodes)
+  const both = (one: string, other: Where): Where => ({ where: `${one} AND ${other.where}`, values: other.values })
+  // Not by the index of the states: nodes that are away, or another filter, leave fewer.
+  const apart = (...any: readonly string[]) =>
+    `w.terminated_at IS NULL AND +(${states.sql}) IN (${any.map((one) => `'${one}'`).join(', ')})`
+  const counts = away.length > 0 ? countOnNodes(tx, kind, away) : { n: 0, on: 0 }
+  // By the index of nodes where they have a small part of all; else the rows are soon found in the order of the list.
+  const isFew = (n: number) => !narrowed && n * 4 <= counts.n
+  if (state === UNREACHABLE) {
+    const all = both(apart(...states.onNode), onNodes(isFew(counts.on) ? 'w.node_id IN' : '+w.node_id IN', away))
+    return { listed: all, whole: all, without: undefined }
+  }
+  const is = states.is(state, { narrowed })
+  const whole = plain(is)
+  if (!away.length || !states.onNode.includes(state)) return { listed: whole, whole, without: undefined }
+  return {
+    listed: isFew(counts.n - counts.on)
+      ? both(apart(state), onNodes('w.node_id IN', connected))
+      : both(is, onNodes('+w.node_id NOT IN', away)),
+    whole,
+    without: both(apart(state), onNodes(narrowed ? '+w.node_id IN' : 'w.node_id IN', away)),
   }
 }
 
@@ -149,6 +199,11 @@ export function listing<Row extends TSchema, S extends Sorts>(
       states.statuses,
       `Only ${words.many} in this state. ${words.ended} ones are listed only when they are asked for, and only for ` +
         'staff.',
+    ),
+    state: oneOf(
+      [...states.statuses, UNREACHABLE],
+      `Only ${words.many} that pages show in this state: as \`status\`, but while its ${words.node} is away, one is ` +
+        '`unreachable` and in no other state.',
     ),
     ownerId: idOf('usr', `Only ${words.many} of this customer.`),
     ...(nodesForAll && nodeId),

@@ -39,6 +39,7 @@ export const locationResponse = namedSchema('Location', {
   movesFrom: described(t.Array(t.String()), 'The ids of the locations whose servers may move here.'),
   nodes: t.Integer(),
   connectedNodes: t.Integer(),
+  openNodes: described(t.Integer(), 'Connected, and taking new servers.'),
   reconnectingNodes: described(t.Integer(), 'Connected until a moment ago; expected back within a minute.'),
   servers: t.Integer(),
   memoryMb: t.Integer(),
@@ -77,6 +78,7 @@ declare module '../../kernel/feature.ts' {
 const none: LocationFigures = {
   nodes: 0,
   connectedNodes: 0,
+  openNodes: 0,
   reconnectingNodes: 0,
   servers: 0,
   memoryMb: 0,

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { and, count, eq, getTableColumns, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import type { Facts } from '../../../agent/protocol/wire.ts'
 import { ended, type Slice, type Sorts } from '../../kernel/api/list.ts'
 import { patched } from '../../kernel/api/named.ts'
@@ -17,6 +17,8 @@ import {
   type GoneAddress,
   goneAddresses,
   type Node,
+  type NodeAbsence,
+  nodeAbsences,
   nodeGuests,
   nodes,
 } from './tables.ts'
@@ -161,6 +163,10 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, coalesce(h.workloads, 0) AS workloads
      FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id WHERE n.removed_at IS NULL`,
   ),
+  // By the index nodes_present alone: rows with their facts take a hundred times as long.
+  present: $client.prepare<{ id: string }, []>(
+    'SELECT id FROM nodes INDEXED BY nodes_present WHERE removed_at IS NULL',
+  ),
   versions: $client.prepare<{ id: string; version: string }, []>(
     "SELECT id, facts ->> '$.agentVersion' AS version FROM nodes WHERE removed_at IS NULL",
   ),
@@ -235,6 +241,16 @@ export const nodesHealth = (tx: Db): NodeHealthRow[] => statements(tx).health.al
 /** The columns for monitoring, of every node. Without JSON: a scrape of 2,000 nodes takes 21 ms instead of 54. */
 export const nodeFigureRows = (tx: Db) => statements(tx).figures.all()
 export type { NodeHealthRow }
+
+type Live = { connected(nodeId: string): boolean }
+/** The nodes that are not removed: those that are away now, and those that are connected, by their ids. */
+export function nodesByContact(tx: Db, live: Live): { away: string[]; connected: string[] } {
+  const by = { away: [] as string[], connected: [] as string[] }
+  for (const { id } of statements(tx).present.all()) by[live.connected(id) ? 'connected' : 'away'].push(id)
+  return by
+}
+/** Nodes that are not removed and not connected now, by their ids. */
+export const nodesAway = (tx: Db, live: Live): string[] => nodesByContact(tx, live).away
 /** The agent's version on every node. */
 export const agentVersions = (tx: Db) => statements(tx).versions.all()
 /** Nodes with each word of the text in their name or location's name, or with the text as id, by name. */
@@ -287,6 +303,16 @@ export const useEnrollment = (tx: Tx, id: string, nodeId: string, now: number) =
 export const reportNode = updating(nodes, nodes.id)
 export const insertNode = (tx: Tx, row: typeof nodes.$inferInsert): Node =>
   tx.insert(nodes).values(row).returning().get()
+
+/** When the node was away: its newest absences, the newest first. */
+export const absencesOf = (tx: Db, nodeId: string, most: number): NodeAbsence[] =>
+  tx
+    .select()
+    .from(nodeAbsences)
+    .where(eq(nodeAbsences.nodeId, nodeId))
+    .orderBy(desc(nodeAbsences.since))
+    .limit(most)
+    .all()
 
 // ---------------------------------------------------------------- guests beside the workloads
 /** Holds memory and disk of a node for something that is no workload. */

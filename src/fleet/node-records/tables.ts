@@ -77,6 +77,14 @@ export const nodeCpuModels = sqliteTable(
   (t) => [primaryKey({ columns: [t.model, t.nodeId] })],
 )
 
+/** When each node was away: its newest times; triggers keep them. `until` null: it still is. */
+export const nodeAbsences = sqliteTable(
+  'node_absences',
+  { nodeId: text('node_id').notNull(), since: integer().notNull(), until: integer() },
+  (t) => [primaryKey({ columns: [t.nodeId, t.since] })],
+)
+export type NodeAbsence = typeof nodeAbsences.$inferSelect
+
 export const enrollments = sqliteTable('enrollments', {
   id: text().primaryKey(),
   tokenHash: text('token_hash').notNull(),

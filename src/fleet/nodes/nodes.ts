@@ -9,7 +9,7 @@ import { idOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node } from '../node-records/model.ts'
-import { countNodes, nodeSorts, nodesByName, openColumns, updateNode } from '../node-records/queries.ts'
+import { absencesOf, countNodes, nodeSorts, nodesByName, openColumns, updateNode } from '../node-records/queries.ts'
 import { addressDifferences } from './addresses/differences.ts'
 import { described as inWords } from './misconduct.ts'
 import { heldBy, nodeResponse, showNode } from './model.ts'
@@ -38,6 +38,8 @@ export const listNodes = operation({
   },
 })
 
+const MOST_ABSENCES = 20
+
 export const getNode = operation({
   id: 'nodes.get',
   method: 'GET',
@@ -49,6 +51,10 @@ export const getNode = operation({
     ...nodeResponse.properties,
     facts: Facts,
     inventoryAt: nullable(time),
+    absences: described(
+      t.Array(t.Object({ from: time, to: nullable(time) })),
+      `When it was not connected: the last ${MOST_ABSENCES}, the newest first; to is null while it still is not.`,
+    ),
     customers: described(t.Integer(), 'Accounts that own a server on it.'),
     misconduct: described(
       t.Array(t.Object({ level: t.Enum(['bad', 'warn']), what: t.String(), effect: t.String(), lastAt: time })),
@@ -63,6 +69,10 @@ export const getNode = operation({
       ...showNode(call, target),
       facts: target.facts,
       inventoryAt: isoOrNull(target.inventoryAt),
+      absences: absencesOf(tx, target.id, MOST_ABSENCES).map(({ since, until }) => ({
+        from: iso(since),
+        to: isoOrNull(until),
+      })),
       customers: new Set(heldBy(tx, target.id).map(({ ownerId }) => ownerId)).size,
       misconduct: call.nodes.misconduct(target.id).map((what) => ({
         ...inWords(target.name, what),

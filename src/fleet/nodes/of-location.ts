@@ -16,6 +16,7 @@ export function figuresOfNodes(
   return {
     nodes: capacity.length,
     connectedNodes: capacity.filter((node) => nodes.connected(node.id)).length,
+    openNodes: capacity.filter((node) => node.open && nodes.connected(node.id)).length,
     reconnectingNodes: capacity.filter((node) => nodes.isReconnecting(node.id)).length,
     servers: sum(({ id }) => listedOn(tx, id)),
     memoryMb: sum((r) => r.memoryMb),

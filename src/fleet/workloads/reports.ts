@@ -94,6 +94,17 @@ export function countByStatus(
   return counts
 }
 
+const nodeCounts = prepared(({ $client }) =>
+  $client.prepare<{ n: number; on: number }, [string, string]>(
+    `SELECT coalesce(sum(workloads), 0) AS n,
+       coalesce(sum(workloads) FILTER (WHERE node_id IN (SELECT value FROM json_each(?))), 0) AS "on"
+     FROM workload_states WHERE kind = ? AND lifecycle <> 'terminated'`,
+  ),
+)
+/** Workloads of the kind that are not terminated, and those of them that are on these nodes; both are stored. */
+export const countOnNodes = (tx: Db, kind: string, nodeIds: readonly string[]): { n: number; on: number } =>
+  nodeCounts(tx).get(JSON.stringify(nodeIds), kind)!
+
 /** For queries that ask about all workloads. */
 export const everyWorkload: Where = { where: '1', values: [] }
 

@@ -12,6 +12,11 @@ export const statuses = [
 ] as const
 export type Status = (typeof statuses)[number]
 
+/** Of a workload whose node is away: nobody knows whether the status that was last seen lasts. */
+export const UNREACHABLE = 'unreachable'
+/** The statuses in which the node has something of a server: with the node away it is unreachable. */
+export const statusesOnNode = ['provisioning', 'running', 'stopped', 'suspended'] as const satisfies Status[]
+
 /**
  * A termination counts before a suspension, and that before the rest. `running` and `stopped` are the node's last
  * report.

@@ -2,7 +2,7 @@
 // a new account has not done yet.
 import { Type as t } from 'typebox'
 import { serverKind } from '../../compute/server-records/model.ts'
-import { agentVersions } from '../../fleet/node-records/queries.ts'
+import { nodesAway } from '../../fleet/node-records/queries.ts'
 import { countByStatus } from '../../fleet/workloads/reports.ts'
 import { visible } from '../../identity/team/access.ts'
 import { described, operation, type ReadContext, time } from '../../kernel/api/operation.ts'
@@ -43,12 +43,6 @@ export const serversByState = ({ tx, actor }: ReadContext): Record<string, numbe
 
 /** How many of them are on a node that is not connected. */
 export function unreachableServers({ tx, actor, nodes }: ReadContext): Record<string, number> {
-  const away = agentVersions(tx).filter(({ id }) => !nodes.connected(id))
-  if (!away.length) return {}
-  return countByStatus(
-    tx,
-    serverKind,
-    visible(tx, actor),
-    away.map(({ id }) => id),
-  )
+  const away = nodesAway(tx, nodes)
+  return away.length ? countByStatus(tx, serverKind, visible(tx, actor), away) : {}
 }

@@ -45,7 +45,7 @@ function EventsPage({ events }: Data) {
             {
               name: 'type',
               label: 'Type',
-              options: [['', 'Any type'], ...typesFor(registry, actor.kind).map((type) => [type, type] as const)],
+              options: typesFor(registry, actor.kind).map((type) => [type, type] as const),
             },
           ]}
           empty={

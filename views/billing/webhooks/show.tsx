@@ -73,7 +73,6 @@ const WebhookPage = ({ webhook, deliveries, delivery, kind }: Data & { kind: Acc
               name: 'state',
               label: 'Result',
               options: [
-                ['', 'Any result'],
                 ['delivered', 'Delivered'],
                 ['waiting', 'Waiting'],
                 ['failed', 'Failed'],

@@ -8,6 +8,7 @@ import type { Area } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
+import { stateOptions } from '../../components/state.tsx'
 import { ChosenOfMany, useManyTicks } from '../bulk-actions/bar.tsx'
 import { manyInstances } from '../bulk-actions/ways.ts'
 import { tickFiles } from '../servers/bulk.tsx'
@@ -49,9 +50,9 @@ function InstanceList({ instances, area }: { instances: ListedInstances; area: A
         filters={[
           { name: 'q', label: 'Search GPU instances', placeholder: 'Name, address or gpu_…' },
           {
-            name: 'status',
+            name: 'state',
             label: 'State',
-            options: Object.entries(instanceStates).filter(([status]) => area === '/admin' || status !== 'deleted'),
+            options: stateOptions(instanceStates).filter(([status]) => area === '/admin' || status !== 'deleted'),
           },
           { name: 'offerId', label: 'Offer', value: first?.offer.name ?? query['offerId'] },
           ...linkedFilters(first, query, 'Host'),

@@ -11,7 +11,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Download, type Filter, List } from '../../components/list.tsx'
 import { Empty, Note } from '../../components/section.tsx'
-import { serverStates } from '../../components/state.tsx'
+import { serverStates, stateOptions } from '../../components/state.tsx'
 import { type Saved, SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
 import { ChosenOfMany, useManyTicks } from '../bulk-actions/bar.tsx'
 import { manyServers } from '../bulk-actions/ways.ts'
@@ -79,6 +79,13 @@ type Named = readonly { id: string; name: string }[] | undefined
 const oneOfThese = (name: string, label: string, things: Named): Filter | undefined =>
   things && { name, label, options: things.map((thing) => [thing.id, thing.name]) }
 
+/** A saved filter or a link may ask for the status as the API has it: the last that a node reported. */
+export const lastSeenAs = (status: string | undefined): Filter => ({
+  name: 'status',
+  label: 'Last seen as',
+  value: serverStates[status as keyof typeof serverStates] ?? status,
+})
+
 type ListProps = {
   servers: ListedServers
   packages: Named
@@ -117,12 +124,13 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
         sorts={Object.values(serverSorts)}
         filters={[
           { name: 'q', label: 'Search servers', placeholder: 'Name, address, owner or srv_…' },
-          { name: 'status', label: 'State', options: Object.entries(serverStates) },
+          { name: 'state', label: 'State', options: stateOptions(serverStates) },
           oneOfThese('locationId', 'Location', locations),
           oneOfThese('packageId', 'Package', packages),
           area === '/admin'
-            ? { name: 'recoverable', label: 'Terminated', options: [['true', 'Can be brought back']] }
+            ? { name: 'recoverable', label: 'Bring back', options: [['true', 'Terminated, can be brought back']] }
             : undefined,
+          lastSeenAs(query['status']),
           { name: 'label', label: 'Label', value: query['label'] },
           ...linkedFilters(first, query, (nodes && nodes.length > 1 && oneOfThese('nodeId', 'Node', nodes)) || 'Node'),
         ]}

@@ -6,10 +6,10 @@ import { Menu } from '../../components/action.tsx'
 import { inOwnArea } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { Download, List } from '../../components/list.tsx'
-import { serverStates } from '../../components/state.tsx'
+import { serverStates, stateOptions } from '../../components/state.tsx'
 import { SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
 import { Chosen, mayChoose, mayPower, tickFiles, useTicks } from './bulk.tsx'
-import { NoServers } from './list.tsx'
+import { lastSeenAs, NoServers } from './list.tsx'
 import { PowerButton, quickPower } from './power-buttons.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
@@ -18,7 +18,7 @@ const MOST_CHOSEN = 50
 
 const { owner: _, ...ownSorts } = serverSorts
 const sorts = Object.values(ownSorts)
-const states = Object.entries(serverStates).filter(([status]) => status !== 'terminated')
+const states = stateOptions(serverStates).filter(([status]) => status !== 'terminated')
 
 export const ownServersPage = page({
   path: '/servers',
@@ -41,7 +41,8 @@ export const ownServersPage = page({
         sorts={sorts}
         filters={[
           { name: 'q', label: 'Search servers', placeholder: 'Name or address' },
-          { name: 'status', label: 'State', options: states },
+          { name: 'state', label: 'State', options: states },
+          lastSeenAs(at.query['status']),
           { name: 'label', label: 'Label', value: at.query['label'] },
         ]}
         empty={<NoServers area="" />}

@@ -7,10 +7,11 @@ import { Field, Select } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
+import { Live } from '../../components/live.tsx'
 import { Empty } from '../../components/section.tsx'
-import { OpenState } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { count, gb, list, mb } from '../../components/words.ts'
+import { gb, list, mb } from '../../components/words.ts'
+import { LocationState, nodesOf, ordersOf } from './state.tsx'
 
 type Location = Answers<{ l: typeof listLocations }>['l']['data'][number]
 
@@ -27,7 +28,9 @@ export const locationsPage = page({
         sub={<span>A location is a group of nodes with a rule for placing new servers. Customers see its name.</span>}
       />
       {locations.data.length ? (
-        <Table label="Locations" rows={locations.data} columns={columnsFor(locations.data)} idOf={(l) => l.id} />
+        <Live id="list" every={10} class="">
+          <Table label="Locations" rows={locations.data} columns={columnsFor(locations.data)} idOf={(l) => l.id} />
+        </Live>
       ) : (
         <Empty title="No locations yet">Add one, then enroll a node into it.</Empty>
       )}
@@ -42,7 +45,7 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
   {
     title: 'Location',
     kind: 'name',
-    width: 22,
+    width: 20,
     cell: (l) => (
       <>
         <Link to="/admin/node-groups/{id}" params={{ id: l.id }} title={l.name}>
@@ -53,18 +56,25 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
       </>
     ),
   },
-  { title: 'State', kind: 'state', width: 12, cell: (l) => <OpenState open={l.open} /> },
+  {
+    title: 'State',
+    kind: 'state',
+    width: 18,
+    cell: (l) => (
+      <>
+        <LocationState of={l} />
+        <small class="keep">{ordersOf(l)}</small>
+      </>
+    ),
+  },
   {
     title: 'Nodes',
     kind: 'mid',
     width: 12,
     cell: (l) => (
-      <>
-        <Link to="/admin/nodes" query={{ locationId: l.id }}>
-          {count(l.nodes, 'node')}
-        </Link>
-        <small>{l.connectedNodes} connected</small>
-      </>
+      <Link to="/admin/nodes" query={{ locationId: l.id }}>
+        {nodesOf(l)}
+      </Link>
     ),
   },
   {
@@ -81,8 +91,8 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
         '0'
       ),
   },
-  { title: 'Allocated memory', width: 18, cell: (l) => <Memory of={l} /> },
-  { title: 'Allocated disk', width: 18, cell: (l) => <Disk of={l} /> },
+  { title: 'Allocated memory', width: 17, cell: (l) => <Memory of={l} /> },
+  { title: 'Allocated disk', width: 17, cell: (l) => <Disk of={l} /> },
   { title: 'Free IPv4', kind: 'lo', num: true, width: 8, cell: (l) => l.freeIpv4.toLocaleString('en') },
   { title: 'Actions', kind: 'more', cell: (l) => <LocationMenu of={l} all={all} /> },
 ]

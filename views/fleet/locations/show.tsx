@@ -7,12 +7,12 @@ import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty, Facts, Section } from '../../components/section.tsx'
-import { OpenState } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { bytes, count, gb, list, mb } from '../../components/words.ts'
 import { duration, modeWords } from '../../compute/transfers/words.tsx'
 import { CpuBaseline } from './cpu-baseline.tsx'
 import { LocationMenu, Moves, placementWords } from './list.tsx'
+import { LocationState, nodesOf, ordersOf } from './state.tsx'
 
 const reads = {
   location: getLocation,
@@ -31,11 +31,11 @@ export const locationPage = page({
   title: ({ location }) => location.name,
   nav: 'locations',
   view: ({ location: l, locations, balance, cpu }) => (
-    <>
+    <Live id="location" every={10}>
       <Head
         title={l.name}
         trail={[['Locations', '/admin/node-groups']]}
-        state={<OpenState open={l.open} tag />}
+        state={<LocationState of={l} tag />}
         sub={<span>{placementWords(l)}</span>}
         actions={
           <>
@@ -46,21 +46,20 @@ export const locationPage = page({
           </>
         }
       />
-      <Live id="location" every={30}>
-        <Section id="figures" title="Capacity" first>
-          <Facts of={figures(l)} />
-        </Section>
-        {locations.data.length > 1 && <Pairs of={l} all={locations.data} />}
-        {balance && <Suggestions of={balance} />}
-        {cpu && <CpuBaseline of={cpu} />}
-      </Live>
-    </>
+      <Section id="figures" title="Capacity" first>
+        <Facts of={figures(l)} />
+      </Section>
+      {locations.data.length > 1 && <Pairs of={l} all={locations.data} />}
+      {balance && <Suggestions of={balance} />}
+      {cpu && <CpuBaseline of={cpu} />}
+    </Live>
   ),
 })
 
 const figures = (l: Location) =>
   [
-    ['Nodes', `${count(l.nodes, 'node')}, ${l.connectedNodes} connected`],
+    ['Nodes', nodesOf(l)],
+    ['New servers', ordersOf(l)],
     ['Memory', `${mb(l.heldMemoryMb)} of ${mb(l.memoryMb)} allocated`],
     ['Reserve', l.reserve > 0 ? mb(l.reserveMb) : 'None'],
     ['Left for orders', mb(l.orderableMemoryMb)],

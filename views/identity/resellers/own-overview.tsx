@@ -69,14 +69,14 @@ const Figures = ({ account: { used }, overview, locked }: Data) => {
       <Stat href="/reseller/customers?locked=yes" title="Customers locked" n={locked.total} />
       <Stat href="/reseller/servers" title="Servers" n={used.servers} />
       <Stat
-        href="/reseller/servers?status=running"
+        href="/reseller/servers?state=running"
         title="Servers running"
         n={servers['running'] ?? 0}
         words={servers['unreachable'] ? `${servers['unreachable']} unreachable` : undefined}
       />
-      <Stat href="/reseller/servers?status=suspended" title="Servers suspended" n={servers['suspended'] ?? 0} />
+      <Stat href="/reseller/servers?state=suspended" title="Servers suspended" n={servers['suspended'] ?? 0} />
       <Stat
-        href="/reseller/servers?status=failed"
+        href="/reseller/servers?state=failed"
         title="Installations failed"
         n={servers['failed'] ?? 0}
         bad={!!servers['failed']}

@@ -12,9 +12,10 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Command, Empty, Section } from '../../components/section.tsx'
-import { OpenState, reachable, State, serverCounts } from '../../components/state.tsx'
+import { reachable, serverCounts } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, gb, list, mb } from '../../components/words.ts'
+import { LocationState, nodesOf } from '../../fleet/locations/state.tsx'
 import { Announcements } from '../announcements/banner.tsx'
 import { ChangeRows } from '../audit/rows.tsx'
 import { JobRows } from '../jobs/table.tsx'
@@ -220,20 +221,10 @@ const Capacity = ({ of: locations }: { of: readonly Location[] }) => (
 
 const percent = (value: number, total: number) => `${total > 0 ? Math.round((value / total) * 100) : 0} %`
 
-/** Nodes that are away come before whether it is open: nothing can be ordered on them. */
-const LocationState = ({ of: { open, nodes, connectedNodes } }: { of: Location }) =>
-  open && connectedNodes < nodes ? (
-    <State tone="warn" shape="away">
-      {`${count(nodes - connectedNodes, 'node')} away`}
-    </State>
-  ) : (
-    <OpenState open={open} />
-  )
-
 const LocationName = ({ of: l }: { of: Location }) => (
   <>
     <Link href={`/admin/nodes?locationId=${l.id}`}>{l.name}</Link>
-    <small>{l.nodes ? `${l.connectedNodes} of ${count(l.nodes, 'node')} connected` : 'No node yet'}</small>
+    <small>{nodesOf(l)}</small>
   </>
 )
 

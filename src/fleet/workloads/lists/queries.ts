@@ -12,6 +12,15 @@ import type { SearchedFrom } from '../search.ts'
  */
 export type ListFilter = Where & SearchedFrom & { kind: string; join: string | undefined; isEverything: boolean }
 
+/**
+ * Those on some of these nodes, or on none of them; `+w.node_id` keeps the index of nodes away, where another one finds
+ * them sooner.
+ */
+export const onNodes = (
+  is: 'w.node_id IN' | '+w.node_id IN' | '+w.node_id NOT IN',
+  nodeIds: readonly string[],
+): Where => ({ where: `${is} (SELECT value FROM json_each(?))`, values: [JSON.stringify(nodeIds)] })
+
 const fromListed = ({ from = fromWorkloads, join = '', where }: ListFilter) => `${from} ${join} WHERE ${where}`
 
 /** Those of a slice. */
