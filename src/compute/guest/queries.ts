@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { GuestSystem, OsFamily, StartupResult } from '../../../agent/protocol/wire.ts'
-import { fromWorkloads } from '../../fleet/workloads/queries.ts'
+import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
@@ -23,7 +23,7 @@ const statements = prepared(({ $client }) => ({
   due: $client.prepare<Due, [number, number]>(
     `SELECT w.id, w.node_id AS nodeId, g.tries,
        EXISTS (SELECT 1 FROM startup_scripts s WHERE s.server_id = w.id AND s.state = 'waiting') AS waitsForScript
-     ${fromWorkloads} JOIN server_guests g ON g.server_id = w.id
+     FROM server_guests g ${workloadReference.crossJoin('w', 'g.server_id')}
      WHERE g.next_look_at <= ? AND w.power = 'running' AND w.lifecycle = 'active' AND w.terminated_at IS NULL
      ORDER BY g.next_look_at LIMIT ?`,
   ),
@@ -38,7 +38,7 @@ const statements = prepared(({ $client }) => ({
   ),
   startedWithSeed: $client.prepare<Started, [number]>(
     `SELECT w.id, w.node_id AS nodeId, ${serverReference.columns('s', { os: 'os' })}, g.seed_seen_at AS seenAt
-     ${fromWorkloads} ${serverReference.join('s', 'w.id')}
+     ${serverReference.from('s')} ${workloadReference.crossJoin('w', 's.id')}
      LEFT JOIN server_guests g ON g.server_id = w.id
      WHERE ${serverReference.column('s', 'pendingSeed')} = 'next_start'
        AND ${serverReference.column('s', 'rescue')} IS NULL AND w.power = 'running' AND w.lifecycle = 'active'

@@ -62,7 +62,9 @@ function isOf(group: AccountGroup): SQL | undefined {
   if (group.kind !== 'customers and resellers') return eq(accounts.kind, group.kind)
   const { resellerId } = group
   if (resellerId) return eq(accounts.resellerId, resellerId)
-  return and(ne(accounts.kind, 'staff'), resellerId === null ? isNull(accounts.resellerId) : undefined)
+  // In the words of the unique index of external ids.
+  const ofHouse = resellerId === null ? sql`coalesce(${accounts.resellerId}, '') = ''` : undefined
+  return and(ne(accounts.kind, 'staff'), ofHouse)
 }
 
 /** The orders of the list. */

@@ -1,11 +1,11 @@
 import { minute } from '../db/clock.ts'
 import { feature } from '../feature.ts'
 import { settleRefusals } from './refusals.ts'
-import { audit } from './tables.ts'
+import { audit, auditCounts } from './tables.ts'
 
 export const auditLogFeature = feature({
   name: 'audit-log',
-  tables: [audit],
+  tables: [audit, auditCounts],
   schedule: [
     {
       everyMs: minute,

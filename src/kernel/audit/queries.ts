@@ -16,3 +16,6 @@ export const auditReference = reference(audit, [
   'changes',
   'jobId',
 ])
+
+/** How many lines fit a condition over `operation` and `result`, which follows: triggers keep it. */
+export const linesCounted = (as: string) => `SELECT coalesce(sum(${as}.lines), 0) AS n FROM audit_counts ${as}`

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const audit = sqliteTable('audit', {
   id: text().primaryKey(),
@@ -20,3 +20,10 @@ export const audit = sqliteTable('audit', {
   seq: integer(),
   hash: text(),
 })
+
+/** How many lines there are of each operation and result; kept by a trigger. */
+export const auditCounts = sqliteTable(
+  'audit_counts',
+  { operation: text().notNull(), result: text().notNull(), lines: integer().notNull() },
+  (c) => [primaryKey({ columns: [c.operation, c.result] })],
+)

@@ -2,7 +2,7 @@ import { minute, second } from '../db/clock.ts'
 import { feature } from '../feature.ts'
 import { kernelFailures } from './failures.ts'
 import { expiredEvents } from './outbox.ts'
-import { events, jobLog, jobSteps, jobs } from './tables.ts'
+import { events, jobCounts, jobLog, jobSteps, jobs } from './tables.ts'
 
 const ids = {
   job: { prefix: 'job' },
@@ -19,7 +19,7 @@ export const jobRunnerFeature = feature({
   name: 'job-runner',
   failures: kernelFailures,
   ids,
-  tables: [jobs, jobSteps, jobLog, events],
+  tables: [jobs, jobCounts, jobSteps, jobLog, events],
   expiring: [expiredEvents],
   schedule: [
     { everyMs: 5 * second, words: 'looking after jobs whose node is away', work: ({ runner }) => runner.sweep() },

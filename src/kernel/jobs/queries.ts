@@ -42,6 +42,9 @@ export const jobReference = reference(jobs, [
   'waitingSince',
 ])
 
+/** How many jobs fit a condition over `kind` and `state`, which follows: triggers keep it. */
+export const jobsCounted = (as: string) => `SELECT coalesce(sum(${as}.jobs), 0) AS n FROM job_counts ${as}`
+
 /** Is the job not finished? `as` is its alias in the query. */
 export const isOpenJob = (as: string) => `${as}.state IN ${OPEN}`
 

@@ -103,3 +103,10 @@ export const events = sqliteTable('events', {
   resellerId: text('reseller_id'),
   data: text({ mode: 'json' }).notNull(),
 })
+
+/** How many jobs there are of each kind and state; kept by triggers. */
+export const jobCounts = sqliteTable(
+  'job_counts',
+  { kind: text().notNull(), state: text().notNull(), jobs: integer().notNull() },
+  (c) => [primaryKey({ columns: [c.kind, c.state] })],
+)

@@ -6,7 +6,7 @@ import { endAddressRest, setQuarantine } from './quarantine/operations.ts'
 import { endDueRests, RESTS_ENDED_EVERY_MS } from './quarantine/rest.ts'
 import { isAnyAddressFree, poolTarget } from './queries.ts'
 import { followScopes } from './scope.ts'
-import { addressClaims, addresses, awaitedNodes, poolNodes, pools } from './tables.ts'
+import { addressClaims, addressCounts, addresses, awaitedNodes, poolNodes, pools } from './tables.ts'
 
 const errors = {
   pool_not_found: { status: 404, when: 'There is no such address pool.', remedy: 'Check the id.' },
@@ -65,7 +65,7 @@ export const ipPoolsFeature = feature({
     reservedFor: null,
   },
   errors,
-  tables: [pools, addresses, poolNodes, addressClaims, awaitedNodes],
+  tables: [pools, addresses, addressCounts, poolNodes, addressClaims, awaitedNodes],
   operations: [
     createPool,
     listPools,

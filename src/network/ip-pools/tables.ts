@@ -81,3 +81,12 @@ export const addressClaims = sqliteTable(
 
 /** Nodes that have not named the addresses on them since the database was put in place of another one. */
 export const awaitedNodes = sqliteTable('awaited_nodes', { nodeId: text('node_id').primaryKey() })
+
+/** How many addresses a pool has, and how many of them no workload holds; kept by triggers. */
+export const addressCounts = sqliteTable('address_counts', {
+  poolId: text('pool_id').primaryKey(),
+  total: integer().notNull(),
+  free: integer().notNull(),
+  reserved: integer().notNull(),
+  resting: integer().notNull(),
+})

@@ -6,7 +6,7 @@ import type { AccountKind } from '../../kernel/api/access.ts'
 import { endOf, type Slice } from '../../kernel/api/list.ts'
 import type { Query } from '../../kernel/api/operation.ts'
 import { momentFrom } from '../../kernel/api/query.ts'
-import { auditReference } from '../../kernel/audit/queries.ts'
+import { auditReference, linesCounted } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -76,8 +76,9 @@ const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReferenc
 /**
  * A condition over the lines `a`, and the values of its parameters. `whereToCount` is the same condition for a count,
  * which may use every index: a page must not use one that orders the lines by something else than their id.
+ * `isCounted`: it names no other columns than operation and result, whose totals are kept.
  */
-export type Filter = { where: string; whereToCount?: string; values: (string | number)[] }
+export type Filter = { where: string; whereToCount?: string; values: (string | number)[]; isCounted?: boolean }
 
 /** The lines of a slice that fit. */
 export const selectLinesOf = (
@@ -92,9 +93,11 @@ export const selectLinesOf = (
     .all(...values, ...end.values)
 }
 
-export const countLines = (tx: Db, { where, whereToCount = where, values }: Filter): number =>
+export const countLines = (tx: Db, { where, whereToCount = where, values, isCounted }: Filter): number =>
   tx.$client
-    .query<{ n: number }, (string | number)[]>(`SELECT count(*) AS n ${auditReference.from('a')} WHERE ${whereToCount}`)
+    .query<{ n: number }, (string | number)[]>(
+      `${isCounted ? linesCounted('a') : `SELECT count(*) AS n ${auditReference.from('a')}`} WHERE ${whereToCount}`,
+    )
     .get(...values)!.n
 
 const idsWhere = (where: string) => `SELECT l.id ${auditReference.from('l')} WHERE ${where}`
@@ -122,24 +125,28 @@ export const withoutTargets = ({ where, values }: Filter, prefixes: readonly str
 
 /** The filter for a query of the audit log. Each part has an index. */
 export function filterFrom(db: Db, query: Query): Filter {
-  const parts: { sql: string; toCount?: string; values: (string | number)[] }[] = [{ sql: '1', values: [] }]
+  const parts: { sql: string; toCount?: string; values: (string | number)[]; isCounted?: boolean }[] = [
+    { sql: '1', values: [], isCounted: true },
+  ]
   const add = (sql: string, ...values: (string | number)[]) => parts.push({ sql, values })
+  const addCounted = (sql: string, ...values: string[]) => parts.push({ sql, values, isCounted: true })
   if (query['who']) add(...byWho(db, query['who']))
   if (query['actorId']) add('a.actor_id = ?', query['actorId'])
   if (query['target']) add('a.target = ?', query['target'])
   if (query['from']) add('a.from_address = ?', query['from'])
   const { operation, result } = query
-  if (operation?.includes('.')) add('a.operation = ?', operation)
+  if (operation?.includes('.')) addCounted('a.operation = ?', operation)
   // The plus keeps the index away: it orders lines by operation, and each page would sort them anew.
   else if (operation)
     parts.push({
       sql: '+a.operation >= ? AND +a.operation < ?',
       toCount: 'a.operation >= ? AND a.operation < ?',
       values: [operation, `${operation}\u{10ffff}`],
+      isCounted: true,
     })
-  if (result === 'done') add("a.result = 'done'")
-  else if (result === 'refused') add("a.result <> 'done'")
-  else if (result) add("a.result <> 'done' AND a.result = ?", result)
+  if (result === 'done') addCounted("a.result = 'done'")
+  else if (result === 'refused') addCounted("a.result <> 'done'")
+  else if (result) addCounted("a.result <> 'done' AND a.result = ?", result)
   // Ids sort by time as lines do: a span of time is a span of ids, and the index on `at` finds its ends at once.
   const { from } = auditReference
   if (query['since'])
@@ -157,6 +164,7 @@ export function filterFrom(db: Db, query: Query): Filter {
     where: all(({ sql }) => sql),
     whereToCount: all(({ sql, toCount = sql }) => toCount),
     values: parts.flatMap(({ values }) => values),
+    isCounted: parts.every(({ isCounted }) => isCounted),
   }
 }
 

@@ -1,4 +1,5 @@
 import { Type as t } from 'typebox'
+import { everyWorkload } from '../../fleet/workloads/reports.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
@@ -62,6 +63,7 @@ export const listJobs = operation({
       if (query[name]) filters.push([`${column} = ?`, [query[name]]])
     const { nodeId } = query
     if (nodeId) filters.push(['(j.node_id = ? OR j.other_node_id = ?)', [nodeId, nodeId]])
+    const isCounted = where === everyWorkload.where && !query['serverId'] && !query['instanceId'] && !nodeId
     const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
     return paginate({
       call,
@@ -70,7 +72,7 @@ export const listJobs = operation({
       rows: (slice) => jobRows(tx, filter, slice),
       keyOf: (j) => j.id,
       show: (j) => showJob(tx, actor, j, call.registry.failures),
-      total: () => countJobs(tx, filter),
+      total: () => countJobs(tx, { ...filter, isCounted }),
     })
   },
 })

@@ -2,6 +2,7 @@
 
 import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
+import { everyWorkload } from '../../fleet/workloads/reports.ts'
 import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountReference } from '../../identity/account-records/queries.ts'
 import { visible } from '../../identity/team/access.ts'
@@ -12,12 +13,23 @@ import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import { isJobGone, isOpenJob, type Job, jobReference, newestJobId, newestJobIds } from '../../kernel/jobs/queries.ts'
+import {
+  isJobGone,
+  isOpenJob,
+  type Job,
+  jobReference,
+  jobsCounted,
+  newestJobId,
+  newestJobIds,
+} from '../../kernel/jobs/queries.ts'
 import { everyWord, isIn, wordsOf } from '../../kernel/search/text.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
+/** The jobs `j` for a condition over them and `workloads w`, which are joined where the condition names them. */
+const jobsWhere = (where: string) =>
+  `${jobReference.from('j')} ${/\bw\./.test(where) ? withWorkload : ''} WHERE ${where}`
 
 const isOfOwner = `j.created_at >= coalesce(${workloadReference.column('w', 'ownedSince')}, 0)`
 /**
@@ -27,6 +39,7 @@ const isOfOwner = `j.created_at >= coalesce(${workloadReference.column('w', 'own
  */
 export function visibleJobs(tx: Db, actor: Actor): Where {
   const { where, values } = visible(tx, actor)
+  if (where === everyWorkload.where && actor.kind === 'staff' && actor.scopes.has('nodes:read')) return everyWorkload
   const ofWorkloads = `(j.subject_id IS NOT NULL AND ${where})`
   if (actor.kind === 'staff') {
     const ofOthers = `(${ofWorkloads} AND j.subject_type <> 'node')`
@@ -64,9 +77,7 @@ const fromJobs = `${jobReference.from('j')} ${nodeReference.leftJoin('n', 'j.nod
   ${accountReference.leftJoin('ac', `coalesce(${tokenReference.column('tk', 'accountId')}, j.started_by_id)`)}
   ${tokenReference.leftJoin('ctk', "j.cancel_by_id AND j.cancel_by_type = 'token'")}
   ${accountReference.leftJoin('cac', `coalesce(${tokenReference.column('ctk', 'accountId')}, j.cancel_by_id)`)}`
-const selectJobs = (
-  sorted = '',
-) => `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf,
+const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n AS stepN, j.step_of AS stepOf,
   j.step_name AS stepName, j.started_by_type AS startedByType, j.started_by_id AS startedById,
   j.started_by_name AS startedByName, j.node_id AS nodeId, j.subject_type AS subjectType, j.subject_id AS subjectId,
   j.created_at AS createdAt, j.started_at AS startedAt, j.finished_at AS finishedAt, j.error_code AS errorCode,
@@ -79,11 +90,11 @@ const selectJobs = (
   ${accountReference.columns('ac', { actorId: 'id', actorKind: 'kind', actorName: 'name' })},
   ${accountReference.columns('ac', { actorResellerId: 'resellerId' })},
   ${accountReference.columns('cac', { cancellerId: 'id', cancellerKind: 'kind', cancellerName: 'name' })},
-  ${accountReference.columns('cac', { cancellerResellerId: 'resellerId' })}${sorted}
+  ${accountReference.columns('cac', { cancellerResellerId: 'resellerId' })}
   ${fromJobs}`
 
 export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>
-  tx.$client.query<JobRow, string[]>(`${selectJobs()} WHERE j.id = +? AND ${where}`).get(id, ...values) ?? undefined
+  tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = +? AND ${where}`).get(id, ...values) ?? undefined
 
 /** The orders of the list, over the names of `jobRows`. */
 export const jobSorts = {
@@ -92,16 +103,26 @@ export const jobSorts = {
   startedBy: 'j.started_by_name',
   createdAt: 'j.created_at',
 } satisfies Sorts
-/** The jobs of a slice that fit. */
+/** The jobs of a slice that fit: their ids first, so that names are looked up for those of the page alone. */
 export function jobRows(tx: Db, { where, values }: Where, slice: Slice): JobRow[] {
   const end = endOf(slice, 'j.id')
-  return tx.$client
-    .query<JobRow, (string | number)[]>(`${selectJobs(sortColumn(slice))} WHERE ${where}${end.sql}`)
+  const ids = tx.$client
+    .query<{ id: string; sortValue?: string }, (string | number)[]>(
+      `SELECT j.id${sortColumn(slice)} ${jobsWhere(`${where}${end.sql}`)}`,
+    )
     .all(...values, ...end.values)
+  const rows = tx.$client
+    .query<JobRow, [string]>(`${selectJobs} WHERE j.id IN (SELECT value FROM json_each(?))`)
+    .all(JSON.stringify(ids.map(({ id }) => id)))
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.map(({ id, ...sorted }) => ({ ...byId.get(id)!, ...sorted }))
 }
-export const countJobs = (tx: Db, { where, values }: Where): number =>
+/** How many fit. `isCounted`: the condition names no other columns than kind and state, whose totals are kept. */
+export const countJobs = (tx: Db, { where, values, isCounted }: Where & { isCounted: boolean }): number =>
   tx.$client
-    .query<{ n: number }, string[]>(`SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${where}`)
+    .query<{ n: number }, string[]>(
+      isCounted ? `${jobsCounted('j')} WHERE ${where}` : `SELECT count(*) AS n ${jobsWhere(where)}`,
+    )
     .get(...values)!.n
 
 /** Conditions over `jobs j` for the states by which people filter. */
@@ -116,9 +137,7 @@ type Counts = { running: number; failed: number; done: number }
 export function countsSince(tx: Db, { where, values }: Where, since: number): Counts {
   const count = (which: string, ...more: number[]) =>
     tx.$client
-      .query<{ n: number }, (string | number)[]>(
-        `SELECT count(*) AS n ${jobReference.from('j')} ${withWorkload} WHERE ${which} AND ${where}`,
-      )
+      .query<{ n: number }, (string | number)[]>(`SELECT count(*) AS n ${jobsWhere(`${which} AND ${where}`)}`)
       .get(...more, ...values)!.n
   return {
     running: count(jobStates.running),
@@ -135,9 +154,8 @@ export const stuckJobRows = (tx: Db, { where, values }: Where, limit: number): T
   tx.$client
     .query<Trouble<string>, (string | number)[]>(
       `SELECT j.id, j.title, j.error_code AS code, j.error_message AS words, j.created_at AS at
-       ${jobReference.from('j')} ${withWorkload}
-       WHERE j.state IN ('running', 'undoing') AND j.error_code IS NOT NULL AND j.tries > 0 AND ${where}
-       ORDER BY j.id LIMIT +?`,
+       ${jobsWhere(`${jobStates.running} AND j.state <> 'queued' AND j.error_code IS NOT NULL AND j.tries > 0
+         AND ${where}`)} ORDER BY +j.id LIMIT +?`,
     )
     .all(...values, limit)
 
@@ -153,9 +171,9 @@ export const waitingJobRows = (
 ): { id: string; title: string; at: number }[] =>
   tx.$client
     .query<{ id: string; title: string; at: number }, (string | number)[]>(
-      `SELECT j.id, j.title, j.waiting_since AS at ${jobReference.from('j')} ${withWorkload}
-       WHERE j.state = 'running' AND j.pivot_at > j.created_at AND j.waiting_since < +? AND ${where}
-       ORDER BY j.id LIMIT +?`,
+      `SELECT j.id, j.title, j.waiting_since AS at
+       ${jobsWhere(`${jobStates.running} AND j.state = 'running' AND j.pivot_at > j.created_at
+         AND j.waiting_since < +? AND ${where}`)} ORDER BY +j.id LIMIT +?`,
     )
     .all(before, ...values, limit)
 
@@ -167,9 +185,9 @@ type Backlog = { jobs: number; since: number | null }
 export const backlogOf = (tx: Db, { where, values }: Where, bulk: boolean, before: number): Backlog =>
   tx.$client
     .query<Backlog, (string | number)[]>(
-      `SELECT count(*) AS jobs, min(j.created_at) AS since ${jobReference.from('j')} ${withWorkload}
-       WHERE j.state = 'queued' AND (j.lane = 'bulk') = +? AND j.created_at < +? AND j.waiting_since IS NULL
-         AND j.held_at IS NULL AND ${where}`,
+      `SELECT count(*) AS jobs, min(j.created_at) AS since
+       ${jobsWhere(`j.state = 'queued' AND (j.lane = 'bulk') = +? AND j.created_at < +? AND j.waiting_since IS NULL
+         AND j.held_at IS NULL AND ${where}`)}`,
     )
     .get(Number(bulk), before, ...values)!
 

@@ -19,6 +19,9 @@ afterAll(() => p.close())
 const kept: Record<string, string> = {
   account_holdings: 'servers + abs(vcpus) + abs(memory_mb) + abs(disk_gb) + abs(gpus) + abs(ipv4) <> 0',
   server_counts: 'servers <> 0',
+  job_counts: 'jobs <> 0',
+  audit_counts: 'lines <> 0',
+  address_counts: 'total <> 0',
 }
 /** Rows that differ; a total of nothing may be left as a row of zeros. */
 const wrong = () =>
@@ -32,7 +35,7 @@ const wrong = () =>
   )
 const run = (sql: string, ...values: (string | number | null)[]) => p.db.$client.run(sql, values)
 
-describe('the totals of accounts, packages and images', () => {
+describe('the totals of accounts, packages, images, jobs, the audit log and address pools', () => {
   test('count what was ordered', () => {
     expect(wrong()).toEqual([])
     const { $client } = p.db
@@ -41,7 +44,7 @@ describe('the totals of accounts, packages and images', () => {
   })
 
   test('follow a change of any column', () => {
-    const tables = { workloads: 'id', servers: 'id', addresses: 'workload_id' }
+    const tables = { workloads: 'id', servers: 'id', addresses: 'workload_id', jobs: 'subject_id' }
     let changes = 0
     for (const [table, key] of Object.entries(tables)) {
       const columns = p.db.$client.query<{ name: string; type: string }, []>(`PRAGMA table_info(${table})`).all()
@@ -65,7 +68,7 @@ describe('the totals of accounts, packages and images', () => {
         }
       }
     }
-    expect(changes).toBeGreaterThan(150)
+    expect(changes).toBeGreaterThan(250)
   })
 
   test('follow an owner with a reseller, a rollback, the end and the deletion of a server', () => {
@@ -88,7 +91,11 @@ describe('the totals of accounts, packages and images', () => {
     expect(wrong()).toEqual([])
     run('DELETE FROM servers WHERE id = ?', three)
     run('DELETE FROM workloads WHERE id = ?', three)
+    run('UPDATE addresses SET rests_until = 5 WHERE id IN (SELECT id FROM addresses LIMIT 2)')
+    run("UPDATE addresses SET reserved_for = 'a router' WHERE id IN (SELECT id FROM addresses LIMIT 1)")
+    expect(wrong()).toEqual([])
     run('DELETE FROM addresses')
+    run('DELETE FROM jobs')
     expect(wrong()).toEqual([])
   })
 })

@@ -30,7 +30,7 @@ import { csrfToken } from '../../../src/kernel/crypto/csrf-token.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { deleteExpired } from '../../../src/kernel/db/expiring.ts'
 import { newId } from '../../../src/kernel/db/ids.ts'
-import { openDb, write } from '../../../src/kernel/db/open.ts'
+import { type Db, openDb, write } from '../../../src/kernel/db/open.ts'
 import type { Feature } from '../../../src/kernel/feature.ts'
 import { onEvent } from '../../../src/kernel/jobs/outbox.ts'
 import type { Failpoints } from '../../../src/kernel/jobs/runner/execution.ts'
@@ -95,6 +95,8 @@ type Options = {
   from?: Snapshot
   /** Begins with a hosting company of this size in its database. */
   seeded?: Size
+  /** Called with each database that is opened, before anything reads it. */
+  opened?(db: Db): void
 }
 /** A panel as it stood: its files by their paths below its directory, its clock and its nodes. */
 export type Snapshot = {
@@ -167,6 +169,7 @@ export async function panel(options: Options = {}) {
   const opened = () => {
     const db = openDb(dbPath, registry.migrations)
     onEvent(db, holdEvent)
+    options.opened?.(db)
     return db
   }
   const build = () =>

@@ -17,10 +17,11 @@
 //
 // An error of the database, or of Berth itself outside the steps, interrupts a job where it stands: the tables still
 // say how far it is. It is begun again with growing pauses, and at once when the database can be written again.
-import { asc, eq, inArray } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import { whenHealed } from '../../db/open.ts'
 import { CommandFailed, type Failure, InjectedCrash, type Interrupted, Parked, Stopped } from '../failures.ts'
 import type { JobLog } from '../log.ts'
+import { isOpenJob } from '../queries.ts'
 import { isInDoubt, isPastPivot, type Saga, type Step } from '../saga.ts'
 import { type Job, jobs } from '../tables.ts'
 import { forgetUnstored } from '../unstored.ts'
@@ -80,7 +81,7 @@ export class Runner {
     for (const job of this.execution.db
       .select()
       .from(jobs)
-      .where(inArray(jobs.state, ['running', 'undoing']))
+      .where(sql.raw(`${isOpenJob('jobs')} AND jobs.state <> 'queued'`))
       .orderBy(asc(jobs.id))
       .all()) {
       this.execution.lanes.lock(job.holds, job.id)
