@@ -3,6 +3,7 @@
 import { locationById, movesFrom } from '../../fleet/locations/queries.ts'
 import { managementAddressOf, nodeNamesById } from '../../fleet/node-records/queries.ts'
 import { capacityIn, type NodeCapacity } from '../../fleet/placement/capacity.ts'
+import type { Lack } from '../../fleet/placement/main-cause.ts'
 import { byRuleOf, type Nodes } from '../../fleet/placement/placement.ts'
 import { poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../fleet/volume-records/queries.ts'
@@ -31,7 +32,9 @@ export type FitNode = Named &
   }
 type UnfitNode = Named & {
   disabledReason: string
+  /** With other addresses it may fit. */
   lacksAddress: boolean
+  lack: Lack | undefined
   /** The rule of the server's group alone is in the way. */
   breaksGroup: boolean
   /** Why it cannot be given other addresses anywhere. */
@@ -102,8 +105,8 @@ const far = (tx: Db, nodes: Nodes, server: Server, isMeant: (id: string) => bool
 const unfit = (
   node: Named,
   disabledReason: string,
-  { lacksAddress = false, breaksGroup = false, obstacle }: Partial<UnfitNode> = {},
-): UnfitNode => ({ ...node, disabledReason, lacksAddress, breaksGroup, obstacle })
+  { lacksAddress = false, lack, breaksGroup = false, obstacle }: Partial<UnfitNode> = {},
+): UnfitNode => ({ ...node, disabledReason, lacksAddress, lack, breaksGroup, obstacle })
 
 type Back = ReturnType<typeof heldAddressesOn>
 /** `leaves`: for another location. */
@@ -135,6 +138,7 @@ function judgeOf(tx: Db, nodes: Nodes, server: Server, { planned, newAddresses =
     if ('disabledReason' in there)
       return unfit(node, there.disabledReason, {
         lacksAddress: !newAddresses && lackingRoute(tx, server.id, capacity.id) !== undefined,
+        lack: there.lack,
         breaksGroup: there.breaksGroup === true,
       })
     if (hardware && managementAddressOf(tx, capacity.id) === undefined)

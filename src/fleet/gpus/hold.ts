@@ -103,7 +103,7 @@ function placeInstance(
   const fitting = judged.filter(({ lack }) => lack === undefined).map(({ host }) => host)
   const others = judged.flatMap(({ host, lack }) => (lack === undefined ? [] : [`${host.row.name} ${lack.words}`]))
   if (!fitting.length) {
-    const { code } = refusalOf(judged)
+    const { code } = refusalOf(judged, need)
     // Out of stock is an answer that shops remember; a host that comes back in a moment must not cause it.
     if (code === 'restarting')
       throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)

@@ -8,6 +8,7 @@ import { type AddressLack, lackingAddresses, type PoolSupply, supplyOf } from '.
 import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { capacityOf, type NodeCapacity } from '../placement/capacity.ts'
+import { lackAddressesMostly } from '../placement/main-cause.ts'
 import { isSilent, type Nodes, reportsSoon } from '../placement/placement.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { gpuHostsIn, type HostRow, modelsOn } from './queries.ts'
@@ -146,9 +147,21 @@ export function judgeHosts(tx: Db, hosts: readonly HostCapacity[], need: GpuNeed
   })
 }
 
-/** The limit that binds where no host fits, and the code with which an order is refused. */
-export function refusalOf(hosts: readonly Judged[]): { limit: GpuStockLimit; code: Code } {
+const roomLimits: readonly (GpuStockLimit | undefined)[] = ['memory', 'vcpus', 'disk', 'ports', 'cards']
+const isRoomLimit = (limit: GpuStockLimit | undefined) => roomLimits.includes(limit)
+/**
+ * The limit that binds where no host fits, and the code with which an order is refused: the main cause. Hosts that have
+ * no card of the model say nothing about it.
+ */
+export function refusalOf(
+  hosts: readonly Judged[],
+  { model }: Pick<GpuNeed, 'model'>,
+): { limit: GpuStockLimit; code: Code } {
   const limits = new Set(hosts.map(({ lack }) => lack?.limit))
+  const lacks = hosts.map(({ host, lack }) =>
+    lack?.limit === 'addresses' ? 'address' : host.free.has(model) && isRoomLimit(lack?.limit) ? 'room' : undefined,
+  )
+  if (!lackAddressesMostly(lacks)) limits.delete('addresses')
   const limit = gpuStockLimits.find((one) => limits.has(one)) ?? 'no_node'
   const code = limit === 'reconnecting' ? 'restarting' : limit === 'addresses' ? 'no_addresses' : 'no_capacity'
   return { limit, code }
@@ -181,7 +194,7 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
       const hosts = judged(left, need, nodes, lackingAddress)
       const fitting = hosts.filter(({ lack }) => !lack).map(({ host }) => host)
       if (!fitting.length) {
-        const refusal = refusalOf(hosts)
+        const refusal = refusalOf(hosts, need)
         const nodeIds = capacities.map(({ row }) => row.nodeId)
         if (
           refusal.code !== 'no_addresses' ||

@@ -18,6 +18,7 @@ import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { byGroup, type GroupRule } from './group-rule.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 import { beyondReserveMb, reserveMbOf } from './location-reserve.ts'
+import { lackAddressesMostly, lackOf } from './main-cause.ts'
 
 /**
  * `storageClass`: null for a pool of any. `hardware` is the machine of the image; without an image every node will do.
@@ -43,6 +44,7 @@ export type LackingAddress = (nodeId: string) => AddressLack | undefined
 type Judged = {
   node: NodeCapacity
   disabledReason: string | undefined
+  shortage?: ShortageReason
   addressLack?: AddressLack
   /** The rule of its group alone is in the way. */
   breaksGroup?: true
@@ -68,7 +70,7 @@ export function judgeBy(tx: Db, need: Need, nodes: Nodes, lackingAddress: Lackin
       return { node, disabledReason: `cannot run the CPU model ${need.cpuModel}` }
     if (need.hardware && !runsOn(tx, node.id, need.hardware)) return { node, disabledReason: WRONG_HARDWARE }
     const shortage = shortageOn(node, need, nodes)
-    if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need) }
+    if (shortage !== undefined) return { node, disabledReason: inWords(shortage, need), shortage }
     const lacking = lackingAddress(node.id)
     if (lacking) return { node, disabledReason: lacking.words, addressLack: lacking }
     const broken = need.group?.hard ? need.group.brokenBy(node.id) : undefined
@@ -144,8 +146,8 @@ type PlacementOptions = {
 /**
  * Chooses the node. Throws `location_closed`; `image_not_supported` when no node there can run it; `restarting` when a
  * node that fits is reconnecting and no other one fits, or one that must tell first which addresses are free;
- * `no_capacity`; `no_addresses` when only addresses are missing, or not known to be free; `address_in_use` when
- * something else has one that is given; `placement_group_unmet` when the rule of its group alone is in the way.
+ * `no_capacity`; `no_addresses` when addresses are what most nodes lack, or are not known to be free; `address_in_use`
+ * when something else has one that is given; `placement_group_unmet` when the rule of its group alone is in the way.
  */
 export function placeIn(
   tx: Db,
@@ -172,19 +174,13 @@ export function placeIn(
       throw awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
     if (need.group && judged.some(({ breaksGroup }) => breaksGroup))
       throw new ApiError('placement_group_unmet', unmetIn(location, need.group, namesNodes ? others : []))
-    const taken = judged.find(({ addressLack }) => addressLack?.isTaken)
-    const lacking = (taken ?? judged.find((j) => j.addressLack))?.disabledReason
-    const code = taken ? 'address_in_use' : lacking ? 'no_addresses' : 'no_capacity'
-    const lacks = `${lacking ? capital(lacking) : 'No room'} in ${location.name}`
-    // The words about an address that is brought along name who has it.
-    if (!namesNodes && lacking && need.given)
-      throw new ApiError(code, `The addresses that it brings along are not free in ${location.name}.`)
-    if (!namesNodes) throw new ApiError(code, noRoomIn(lacking ? capital(lacking) : 'No room', location))
-    const because = others.length ? others.join(', ') : 'it has no node yet'
-    throw new ApiError(code, `${lacks}: ${because}.${remedies[code]}`)
+    throw refusalOf(location, need, judged, { wantedId, namesNodes })
   }
   if (!usesReserve && beyondReserveMb(location, all, nodes) < need.memoryMb)
-    throw new ApiError('no_capacity', namesNodes ? reservedWords(location, all, nodes) : noRoomIn('No room', location))
+    throw new ApiError(
+      'no_capacity',
+      namesNodes ? reservedWords(location, all, nodes) : noRoomIn('No room', location.name),
+    )
   const node = chosenOf(location, fitting, need.group)
   const pool = poolOf(location, node, need)
   const why = wantedId
@@ -198,6 +194,32 @@ export function placeIn(
   return { node, pool, reason: `${where}: ${why}${preferred ?? ''}${others.length ? `; ${others.join(', ')}` : ''}` }
 }
 
+/** The main cause is the code and the headline; what each node lacks follows for staff. */
+function refusalOf(
+  { name }: Location,
+  { given }: Need,
+  judged: readonly Judged[],
+  { wantedId, namesNodes }: Pick<PlacementOptions, 'wantedId' | 'namesNodes'>,
+): ApiError {
+  const lacks = judged.map(lackOf)
+  const withoutAddress = lackAddressesMostly(lacks) ? judged.filter(({ addressLack }) => addressLack) : []
+  const taken = withoutAddress.find(({ addressLack }) => addressLack!.isTaken)
+  const [first] = taken ? [taken] : withoutAddress
+  const lacking = first && capital(first.disabledReason!)
+  const code = taken ? 'address_in_use' : lacking ? 'no_addresses' : 'no_capacity'
+  // The words about an address that is brought along name who has it.
+  if (!namesNodes && lacking && given)
+    return new ApiError(code, `The addresses that it brings along are not free in ${name}.`)
+  if (!namesNodes) return new ApiError(code, noRoomIn(lacking ?? 'No room', name))
+  const because = judged.map(({ node, disabledReason }) => `${node.name} ${disabledReason}`).join(', ')
+  const headline = lacking
+    ? `${lacking} in ${name}`
+    : wantedId
+      ? 'The chosen node cannot take it'
+      : `No node in ${name} ${lacks.includes('room') || !judged.length ? 'has room' : 'can take it'}`
+  return new ApiError(code, `${headline}: ${because || 'it has no node yet'}.${remedies[code]}`)
+}
+
 function lackingNow(tx: Db, need: Need): LackingAddress {
   const lackingNew = lackingAddresses(tx, need)
   return (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
@@ -205,7 +227,7 @@ function lackingNow(tx: Db, need: Need): LackingAddress {
 
 const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1)
 /** Words for customers. */
-const noRoomIn = (lacks: string, { name }: Location) =>
+const noRoomIn = (lacks: string, name: string) =>
   `${lacks} in ${name} for this package now. Choose another location, or ask your provider.`
 function reservedWords(location: Location, all: readonly NodeCapacity[], nodes: Nodes) {
   const [reserveMb, leftMb] = [reserveMbOf(location, all, nodes), beyondReserveMb(location, all, nodes)]

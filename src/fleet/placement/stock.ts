@@ -9,6 +9,7 @@ import { nodesWithCpuModel } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { beyondReserveMb } from './location-reserve.ts'
+import { type Lack, lackAddressesMostly, lackOf } from './main-cause.ts'
 import { byRuleOf, type Need, type Nodes, poolsFor, reportsSoon, type ShortageReason, shortageOn } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
@@ -96,11 +97,18 @@ function placedIn(location: Location, need: Need, nodes: Nodes, reads: Reads): S
   const parts = partsOf(all, supply).map((part) => partStock(location, part, need, supply, nodes))
   const available = parts.reduce((sum, part) => sum + part.available, 0)
   const orMore = parts.some((part) => part.orMore)
-  const lacksAddress = parts.some((part) => part.lacksAddress)
-  if (parts.some((part) => part.reconnects) || (lacksAddress && reads.isReportNear(all.map(({ id }) => id))))
+  const withoutAddress = parts.reduce((sum, part) => sum + part.withoutAddress, 0)
+  if (parts.some((part) => part.reconnects) || (withoutAddress > 0 && reads.isReportNear(all.map(({ id }) => id))))
     return { available, orMore, limit: 'reconnecting', code: 'restarting' }
-  if (lacksAddress) return { available, orMore, limit: 'addresses', code: 'no_addresses' }
-  const reasons = new Set(parts.flatMap((part) => part.reasons))
+  const each = parts.flatMap((part) => part.reasons)
+  if (
+    lackAddressesMostly([
+      ...Array<Lack>(withoutAddress).fill('address'),
+      ...each.map((shortage) => lackOf({ shortage })),
+    ])
+  )
+    return { available, orMore, limit: 'addresses', code: 'no_addresses' }
+  const reasons = new Set(each)
   const limit = saysMost.find((reason) => reasons.has(reason))
   return { available, orMore, limit: limit ?? 'memory', code: 'no_capacity' }
 }
@@ -124,8 +132,10 @@ function partsOf(nodes: readonly NodeCapacity[], { attached }: Supply): NodeCapa
 type PartStock = {
   available: number
   orMore: boolean
+  /** Of each node that lacks something other than addresses. */
   reasons: ShortageReason[]
-  lacksAddress: boolean
+  /** How many nodes lack nothing but addresses. */
+  withoutAddress: number
   reconnects: boolean
 }
 
@@ -134,19 +144,38 @@ function partStock(location: Location, part: NodeCapacity[], need: Need, supply:
   const pools = (node: NodeCapacity) => supply.attached.get(node.id) ?? none
   const key = ({ v4, v6 }: AttachedPools) => [...v4, '|', ...v6].join(' ')
   const alike = left.every((node) => key(pools(node)) === key(pools(left[0]!)))
-  const placed = alike
-    ? placedAtOnce(left, need, addressesFor(need, pools(left[0]!), supply), nodes)
-    : placedOneByOne(location, left, need, supply, nodes)
+  const addresses = alike ? addressesFor(need, pools(left[0]!), supply) : 0
+  const placed =
+    alike && !isOrderDecisive(left, need, addresses, nodes)
+      ? placedAtOnce(left, need, addresses, nodes)
+      : placedOneByOne(location, left, need, supply, nodes)
   const fitting = left.filter((node) => shortageOn(node, need, nodes) === undefined)
   const lacks = (node: NodeCapacity) => placed.addressesLeft(node) < 1
   return {
     available: placed.available,
     orMore: placed.orMore,
     reasons: left.flatMap((node) => shortageOn(node, need, nodes) ?? []),
-    lacksAddress: fitting.some(lacks),
+    withoutAddress: fitting.filter(lacks).length,
     reconnects: fitting.some((node) => !lacks(node) && !nodes.connected(node.id)),
   }
 }
+
+/**
+ * Nodes with the same pools: true when the addresses end while some node could be full, so that it matters which node
+ * took which order for what most of them lack then. Of very many orders it is not asked.
+ */
+function isOrderDecisive(part: readonly NodeCapacity[], need: Need, addresses: number, nodes: Nodes): boolean {
+  if (part.length < 3 || addresses > MOST_PLACED) return false
+  const fits = part.filter((node) => shortageOn(node, need, nodes) === undefined && nodes.connected(node.id))
+  const orders = fits.map((node) => ordersOn(node, need))
+  return Math.min(...orders) <= addresses && orders.reduce((sum, most) => sum + most, 0) >= addresses
+}
+
+const ordersOn = (node: NodeCapacity, need: Need) =>
+  Math.min(
+    Math.floor((node.memoryMb - node.heldMemoryMb) / need.memoryMb),
+    poolsFor(node, need).reduce((sum, pool) => sum + disksIn(pool, need), 0),
+  )
 
 type Placed = { available: number; orMore: boolean; addressesLeft(node: NodeCapacity): number }
 
@@ -155,11 +184,7 @@ function placedAtOnce(left: NodeCapacity[], need: Need, addresses: number, nodes
   let free = addresses
   for (const node of left) {
     if (shortageOn(node, need, nodes) !== undefined || !nodes.connected(node.id)) continue
-    const fits = Math.min(
-      Math.floor((node.memoryMb - node.heldMemoryMb) / need.memoryMb),
-      poolsFor(node, need).reduce((sum, pool) => sum + disksIn(pool, need), 0),
-    )
-    const taken = Math.min(fits, free)
+    const taken = Math.min(ordersOn(node, need), free)
     take(node, need, taken)
     free -= taken
   }

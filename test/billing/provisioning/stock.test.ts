@@ -215,6 +215,38 @@ describe('the stock says how many orders are accepted, and what refuses the next
   }, 60_000)
 })
 
+test('a refusal names the main cause: what most nodes of the location lack, and then what each lacks', async () => {
+  using p = await world()
+  const full = (id: string) =>
+    p.db.$client.run('UPDATE storage_pools SET total_bytes = 1, free_bytes = 1 WHERE node_id = ?', [id])
+  const { id } = p.addNode(p.location, 'fra-02')
+  p.attach(p.pool, id)
+  p.addNode(p.location, 'gpu-01')
+  full(p.node.id)
+  const refused = async (who: Who, path: string) => {
+    const before = p.fingerprint()
+    const { status, body } = await p.call(who, 'POST', path, waiting(p))
+    expect([status, p.fingerprint()]).toEqual([409, before])
+    return [body.error.code, body.error.message]
+  }
+  // One node is full and one lacks addresses; the third takes the orders.
+  expect((await p.call(p.owner, 'POST', '/admin/servers', waiting(p))).status).toBe(201)
+  full(id)
+  expect(await refused(p.owner, '/admin/servers')).toEqual([
+    'no_capacity',
+    'No node in Frankfurt has room: fra-01 no disk left, fra-02 no disk left, gpu-01 no free IPv4 address.',
+  ])
+  expect(await stockOf(p)).toMatchObject([{ available: 0, limit: 'disk', code: 'no_capacity' }])
+  // A closed node says nothing about what the location has run out of.
+  await p.admin('PATCH', `/admin/nodes/${id}`, { open: false })
+  expect(await refused(p.owner, '/admin/servers')).toEqual([
+    'no_addresses',
+    'No free IPv4 address in Frankfurt: fra-01 no disk left, fra-02 closed, gpu-01 no free IPv4 address. Add a pool, ' +
+      'or attach one to a node with room.',
+  ])
+  expect(await stockOf(p)).toMatchObject([{ available: 0, limit: 'addresses', code: 'no_addresses' }])
+})
+
 test('the stock lists what is on sale, and can be narrowed to a package and a location', async () => {
   using p = await world()
   const other = (

@@ -67,7 +67,7 @@ test('new servers have it, and go neither by an order nor by a move to a node th
   })
   expect(refused.body.error).toMatchObject({
     code: 'no_capacity',
-    message: 'No room in Frankfurt: fra-03 cannot run the CPU model Westmere.',
+    message: 'The chosen node cannot take it: fra-03 cannot run the CPU model Westmere.',
   })
   expect(p.fingerprint()).toBe(before)
   const [second] = (await p.admin('GET', '/servers?q=web02')).data

@@ -331,7 +331,7 @@ describe('where each server goes', () => {
     using p = await decided({ packages, servers })
     await dryRun(p)
     expect(await results(p)).toEqual([['ready'], ['to_fix', 'no_room']])
-    expect(await wordsOf(p, '2')).toEqual(['no node takes it: No room in Frankfurt: fra-01 no memory left'])
+    expect(await wordsOf(p, '2')).toEqual(['no node takes it: No node in Frankfurt has room: fra-01 no memory left'])
   })
 
   test('the place of a server that stays on the source is given to another one', async () => {

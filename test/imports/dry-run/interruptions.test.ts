@@ -122,7 +122,7 @@ test('a node that goes away and does not come back is named, and its servers wai
   // No node is there to place on.
   await dryRun(p)
   expect(await results(p)).toEqual(Array(3).fill(['to_fix', 'no_room']))
-  expect(await wordsOf(p, '1')).toEqual(['no node takes it: No room in Frankfurt: fra-01 not connected'])
+  expect(await wordsOf(p, '1')).toEqual(['no node takes it: No node in Frankfurt can take it: fra-01 not connected'])
 })
 
 test('a hypervisor that does not answer stops only its own servers', async () => {

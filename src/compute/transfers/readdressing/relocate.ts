@@ -5,6 +5,7 @@ import { locationById, offeredFrom } from '../../../fleet/locations/queries.ts'
 import { locationOf, locationReferred } from '../../../fleet/locations/reference.ts'
 import { capacityIn } from '../../../fleet/placement/capacity.ts'
 import { beyondReserveMb } from '../../../fleet/placement/location-reserve.ts'
+import { lackAddressesMostly } from '../../../fleet/placement/main-cause.ts'
 import { RECONNECTING } from '../../../fleet/placement/placement.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { mustNotBeSuspended, resellerOf } from '../../../identity/resellers/model.ts'
@@ -229,7 +230,7 @@ function chooseIn(
     throw restarting(`${location.name} is reconnecting to the panel. Nothing was moved; try again in a minute.`)
   if (unfit.some(({ breaksGroup }) => breaksGroup))
     throw new ApiError('placement_group_unmet', `${location.name} cannot keep the rule of its placement group.`)
-  const lacksAddress = unfit.some(({ disabledReason }) => /\bIPv[46]\b/.test(disabledReason))
+  const lacksAddress = lackAddressesMostly(unfit.map(({ lack }) => lack))
   throw new ApiError(
     lacksAddress ? 'no_addresses' : 'no_capacity',
     `${location.name} has no ${lacksAddress ? 'free addresses' : 'room'} for ${target.hostname} now.`,

@@ -5,6 +5,7 @@ import type { Db } from '../../../kernel/db/open.ts'
 import { type AddressNeed, lackingAddresses } from '../../../network/ip-pools/allocate.ts'
 import { lackingRoute } from '../../../network/ip-pools/given.ts'
 import type { NodeCapacity } from '../../placement/capacity.ts'
+import { type Lack, lackOf } from '../../placement/main-cause.ts'
 import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/placement.ts'
 import { type PoolSpace, poolOfStorage } from '../../storage-pools/queries.ts'
 import type { Workload } from '../queries.ts'
@@ -37,7 +38,7 @@ export type SecondNode =
       /** How the node breaks the rule of its group, which is soft. */
       broken: string | undefined
     })
-  | { disabledReason: string; breaksGroup?: true | undefined }
+  | { disabledReason: string; lack?: Lack | undefined; breaksGroup?: true | undefined }
 
 /** It is deleted when the node is connected. */
 const WAITS_FOR_DELETION = 'has a copy from an earlier move, which waits for its deletion'
@@ -59,8 +60,9 @@ export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes
     const there = stayOn(tx, workload.id, node.id)
     if (there) return { disabledReason: there.role === 'leaving' ? WAITS_FOR_DELETION : 'has it already' }
     if (volumes.some(({ volumeId }) => isVolumeOn(tx, volumeId, node.id))) return { disabledReason: WAITS_FOR_DELETION }
-    const { disabledReason, breaksGroup } = (poolOfStorage(node.pools, storage) ? judgeShared : judge)(node)
-    if (disabledReason !== undefined) return { disabledReason, breaksGroup }
+    const judged = (poolOfStorage(node.pools, storage) ? judgeShared : judge)(node)
+    if (judged.disabledReason !== undefined)
+      return { disabledReason: judged.disabledReason, lack: lackOf(judged), breaksGroup: judged.breaksGroup }
     const taken = new Map<string, number>()
     const place = placeFor(node, disk, taken)
     // The largest first: what is left takes the small ones.
@@ -68,7 +70,7 @@ export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes
       .toSorted((a, b) => b.diskGb - a.diskGb)
       .map(({ volumeId, ...volume }) => ({ volumeId, diskGb: volume.diskGb, place: placeFor(node, volume, taken) }))
     const homeless = placed.some((volume) => volume.place === undefined)
-    if (place === undefined || homeless) return { disabledReason: shortageReasons.disk }
+    if (place === undefined || homeless) return { disabledReason: shortageReasons.disk, lack: 'room' }
     const broken = group?.brokenBy(node.id)
     return { ...place, volumes: placed.map(({ place: at, ...volume }) => ({ ...volume, ...at! })), broken }
   }
