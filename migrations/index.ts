@@ -113,6 +113,7 @@ import controlKeys from './0190_control_keys.sql' with { type: 'text' }
 import importMessages from './0191_import_messages.sql' with { type: 'text' }
 import rollOuts from './0192_roll_outs.sql' with { type: 'text' }
 import truthAboutState from './0201_truth_about_state.sql' with { type: 'text' }
+import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 
@@ -230,6 +231,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0191_import_messages', sql: importMessages },
   { name: '0192_roll_outs', sql: rollOuts },
   { name: '0201_truth_about_state', sql: truthAboutState },
+  { name: '0213_failed_jobs', sql: failedJobs },
   { name: '0216_large_totals', sql: largeTotals },
   { name: '0217_due_work', sql: dueWork },
 ]

@@ -3202,6 +3202,8 @@ export type Job = {
   id: string
   /** Such as install, power or suspend; new ones may come. */
   kind: string
+  /** What people call a job of this kind, such as Installation. */
+  kindTitle: string
   title: string
   state: "queued" | "running" | "succeeded" | "failed"
   /** 0 to 100. */
@@ -3253,6 +3255,8 @@ export type JobDetails = {
   id: string
   /** Such as install, power or suspend; new ones may come. */
   kind: string
+  /** What people call a job of this kind, such as Installation. */
+  kindTitle: string
   title: string
   state: "queued" | "running" | "succeeded" | "failed"
   /** 0 to 100. */
@@ -3313,6 +3317,8 @@ export type JobDetails = {
   dataLost: boolean | null
   /** Of a failed job: the action of its server that does the same again, if the server allows it. */
   retry: string | null
+  /** Of a failed job: when your provider was told of it, by a notice. Within a minute, unless it was cancelled. */
+  providerToldAt: string | null
 }
 
 export type JobPage = {

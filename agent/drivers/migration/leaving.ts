@@ -463,7 +463,7 @@ class Departure {
       if (action === 'keep_source' && presence === 'running') return false
       if (action === 'keep_source') throw new Failure('not_running', `${this.leaving.workload} is ${words} here`)
       if (action === 'resume_target' || action === 'finish') {
-        say('info', 'The guest has left: its memory is on the other host machine')
+        say('info', 'The guest has left: its memory is on the other node')
         return true
       }
       if (action === 'lost')

@@ -17,7 +17,7 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  no_container_image: 'The image is missing on the host machine.',
+  no_container_image: 'The image is missing on the node.',
   registry_refused: 'The registry of the image refuses the login.',
   registry_unreachable: 'The registry of the image does not answer.',
 } as const

@@ -63,9 +63,9 @@ const failures = {
   download_failed: 'The image could not be downloaded.',
   download_refused: 'The address of the image must not be downloaded from.',
   image_refused: 'The image cannot be used as a disk.',
-  image_too_large: 'The image is larger than the host machine accepts.',
+  image_too_large: 'The image is larger than the node accepts.',
   insecure_download: 'The address of the image is not secure enough to download from.',
-  no_image: 'The image is missing on the host machine.',
+  no_image: 'The image is missing on the node.',
 } as const
 
 export const imagesFeature = feature({

@@ -36,8 +36,8 @@ declare module '../../kernel/register.ts' {
 
 /** The troubles of backups, for people who have no access to the place where they are kept. */
 const troubles: Readonly<Record<BackupTrouble, string>> = {
-  restic_missing: 'The host machine lacks the program for backups.',
-  not_prepared: 'The place for backups is not mounted on the host machine.',
+  restic_missing: 'The node lacks the program for backups.',
+  not_prepared: 'The place for backups is not mounted on the node.',
   unreachable: 'The place for backups does not answer.',
   certificate: 'The certificate of the place for backups is not trusted.',
   host_key: 'The place for backups is not the host that it was.',
@@ -49,7 +49,7 @@ const troubles: Readonly<Record<BackupTrouble, string>> = {
   slow: 'The place for backups answers too slowly.',
   unreliable: 'The place for backups gave back something else than it was given.',
   backups_missing: 'The backups are no longer in the place for backups.',
-  failed: 'The backup program on the host machine failed.',
+  failed: 'The backup program on the node failed.',
   no_snapshot: 'The backup is no longer in the place for backups.',
   damaged: 'The backup is damaged.',
   append_only: 'The place for backups lets nobody remove anything.',

@@ -40,7 +40,11 @@ type Input = { targetId: string; nodeId: string }
 /** A change takes the earlier test away; a result that comes later is of the target before it. */
 const isStill = (target: BackupTarget | undefined, jobId: string) => target?.testJobId === jobId
 
-export const testingBackupTarget = saga<Input>('test_backup_target', { cancelWith: 'settings:write' })
+export const testingBackupTarget = saga<Input>('test_backup_target', {
+  title: 'Backup target test',
+  forStaff: true,
+  cancelWith: 'settings:write',
+})
   .record('begin', 'Recording the test', {
     do(tx, { input, jobId, now }) {
       const target = backupTargetById(tx, input.targetId)

@@ -98,7 +98,11 @@ export function startForgetting(
 
 type Forgetting = { backupIds: string[]; targetId: string; ownerId: string; nodeId: string }
 
-export const forgetting = saga<Forgetting>('delete_backup', { lane: 'bulk', neverStops: true })
+export const forgetting = saga<Forgetting>('delete_backup', {
+  title: 'Backup deletion',
+  lane: 'bulk',
+  neverStops: true,
+})
   .record('plan', 'Finding their snapshots', {
     do: (tx, { input }) => ({
       snapshots: input.backupIds.flatMap((id) => backupById(tx, id)?.snapshot ?? []),

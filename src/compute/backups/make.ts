@@ -90,7 +90,7 @@ export function startBackup(tx: Tx, { by, now, secrets, ...asked }: NewBackup): 
 
 type Making = { serverId: string; nodeId: string; backupId: string }
 
-export const backingUp = saga<Making>('backup', { lane: 'bulk', cancelWith: 'servers:settings' })
+export const backingUp = saga<Making>('backup', { title: 'Backup', lane: 'bulk', cancelWith: 'servers:settings' })
   .record('plan', 'Planning the backup', {
     do(tx, { input: { serverId } }) {
       const target = load(tx, serverId)
@@ -143,18 +143,17 @@ function dropLeftOver(tx: Tx, { id, serverId, serverName, nodeId, targetId, owne
 }
 
 /** Ends the work of a node on a backup that was given up, and removes its snapshot, beside other jobs of the server. */
-export const droppingLeftOver = forwardSaga<Dropping>('drop_backup', { lane: 'bulk' }).command(
-  'drop',
-  'Removing what it has left',
-  {
-    // A target that was removed meanwhile keeps what lies there.
-    do: ({ input }, { db, secrets }) =>
-      backupTargetById(db, input.targetId)
-        ? nodeCommand(input.nodeId, 'backup.forget', {
-            snapshots: [],
-            backups: [input.backupId],
-            target: repositoryIn(db, secrets, input.nodeId, input),
-          })
-        : undefined,
-  },
-)
+export const droppingLeftOver = forwardSaga<Dropping>('drop_backup', {
+  title: 'Backup clean-up',
+  lane: 'bulk',
+}).command('drop', 'Removing what it has left', {
+  // A target that was removed meanwhile keeps what lies there.
+  do: ({ input }, { db, secrets }) =>
+    backupTargetById(db, input.targetId)
+      ? nodeCommand(input.nodeId, 'backup.forget', {
+          snapshots: [],
+          backups: [input.backupId],
+          target: repositoryIn(db, secrets, input.nodeId, input),
+        })
+      : undefined,
+})

@@ -6,7 +6,10 @@ import { bulkActionById, changeBulkAction, countsOf } from './queries.ts'
 
 export const BEGINS = 'Beginning'
 
-export const bulkActing = forwardSaga<{ bulkActionId: string }>('bulk_action').record('end', 'Recording how it ended', {
+export const bulkActing = forwardSaga<{ bulkActionId: string }>('bulk_action', {
+  title: 'Action for many',
+  forStaff: true,
+}).record('end', 'Recording how it ended', {
   do(tx, { input: { bulkActionId }, now, log }) {
     const { done = 0, failed = 0, refused = 0, cancelled = 0 } = countsOf(tx, bulkActionId)
     const isWhole = failed + refused + cancelled === 0

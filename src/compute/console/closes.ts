@@ -21,7 +21,7 @@ export const closes = {
   failed: { code: 4412, words: 'The console broke off.' },
   moved: {
     code: 4413,
-    words: 'The server moves to another host machine. Open its console again: it is shown from there.',
+    words: 'The server moves to another node. Open its console again: it is shown from there.',
   },
 } as const satisfies Record<string, Close> & Record<(typeof consoleFailures)[number], Close>
 export type CloseReason = keyof typeof closes

@@ -86,7 +86,11 @@ function plan(tx: Tx, { serverId, model }: Input): { before: Vm; after: Vm } {
   return { before: vmOf(tx, target, volume, false), after: vmOf(tx, { ...target, cpuModel: model }, volume, false) }
 }
 
-export const changingCpu = saga<Input>('cpu_model', { cancelWith: 'servers:settings' })
+export const changingCpu = saga<Input>('cpu_model', {
+  title: 'CPU model change',
+  forStaff: true,
+  cancelWith: 'servers:settings',
+})
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
   .command('define', 'Changing the virtual machine', defineAfter)
   // After the definition: a machine that is off by then has it at its next start, whatever happens in between.

@@ -123,7 +123,7 @@ function wordsFor(servers: Told['servers'], { startsAt, endsAt, text }: When): P
   return {
     subject: `Maintenance on ${minuteText(startsAt)}`,
     paragraphs: [
-      `The host machine of these servers is maintained from ${minuteText(startsAt)}${until}.`,
+      `The node of these servers is maintained from ${minuteText(startsAt)}${until}.`,
       ...servers.map(({ hostname, effect }) => `${hostname}: ${effect}.`),
       ...(text ? [text] : []),
       'You need to do nothing. Disks, addresses and passwords stay as they are.',

@@ -112,7 +112,7 @@ function tellStopped(tx: Tx, app: MailContext, ownerId: string, of: readonly Run
         ? `${first!.hostname} is stopped for maintenance`
         : `${count(of.length, 'server')} of yours are stopped for maintenance`,
     paragraphs: [
-      `The host machine needs maintenance now, so this is shut down: ${names}.`,
+      `The node needs maintenance now, so this is shut down: ${names}.`,
       'It is started again when the maintenance is over. Nothing on its disks changes.',
     ],
     button: { words: 'Open your servers', path: `${areas[owner.kind]}/servers` },

@@ -74,12 +74,12 @@ const events = {
 }
 const notices = {
   server_stopped_for_maintenance: {
-    when: 'a server is stopped for maintenance of its host machine',
+    when: 'a server is stopped for maintenance of its node',
     kinds: ['reseller', 'customer'],
     mail: 'always',
   },
   maintenance_planned: {
-    when: 'maintenance is planned for the host machine of a server',
+    when: 'maintenance is planned for the node of a server',
     kinds: ['reseller', 'customer'],
     mail: 'always',
   },

@@ -12,13 +12,17 @@ import { changeDrain, countsOf, type Drain, drainById } from './queries.ts'
 export const drainLockOf = (nodeId: string) => `drain ${nodeId}`
 export const WAITS = 'Moving its servers'
 
-export const draining = forwardSaga<{ drainId: string }>('drain').record('end', 'Recording how it ended', {
-  do(tx, { input: { drainId }, now, log }) {
-    const { moved = 0, failed = 0, left = 0 } = countsOf(tx, drainId)
-    log(`Moved: ${moved}. Failed: ${failed}. Could not move: ${left}.`, failed ? 'warning' : 'info')
-    endDrain(tx, drainById(tx, drainId)!, 'done', now)
+export const draining = forwardSaga<{ drainId: string }>('drain', { title: 'Drain', forStaff: true }).record(
+  'end',
+  'Recording how it ended',
+  {
+    do(tx, { input: { drainId }, now, log }) {
+      const { moved = 0, failed = 0, left = 0 } = countsOf(tx, drainId)
+      log(`Moved: ${moved}. Failed: ${failed}. Could not move: ${left}.`, failed ? 'warning' : 'info')
+      endDrain(tx, drainById(tx, drainId)!, 'done', now)
+    },
   },
-})
+)
 
 /** Ends the record of a drain, once. */
 export function endDrain(tx: Tx, { id, finishedAt }: Drain, state: 'done' | 'cancelled', now: number) {

@@ -29,7 +29,10 @@ export const detectOs = operation({
   },
 })
 
-export const detectingOs = saga<{ serverId: string; nodeId: string }>('detect_os', { cancelWith: 'servers:settings' })
+export const detectingOs = saga<{ serverId: string; nodeId: string }>('detect_os', {
+  title: 'System detection',
+  cancelWith: 'servers:settings',
+})
   .command('look', 'Reading the system from its guest agent', {
     abandonable: true,
     do: ({ input }) => nodeCommand(input.nodeId, 'guest.look', { workload: input.serverId, script: false }),

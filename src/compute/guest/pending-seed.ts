@@ -43,6 +43,7 @@ export function removeReadSeeds(db: Db, { clock, nodes }: Pick<AppContext, 'cloc
 type Removing = { serverId: string; nodeId: string; address: string | null; os?: OsFamily }
 /** The time since the start of Windows says enough: it may have neither a guest agent nor SSH. */
 export const removingSeed = saga<Removing>('remove_seed', {
+  title: 'Start data removal',
   cancelWith: 'servers:settings',
 })
   .command('boot', 'Waiting until it answers', {

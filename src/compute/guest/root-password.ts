@@ -96,7 +96,10 @@ const seedWith = (db: Db, serverId: string, hash: string, instance: string) =>
 const seedWithout = (source: CommandSource, serverId: string, instance: string) =>
   seedForNextStart(source, { ...load(source.db, serverId), pendingPasswordHash: null }, instance)
 
-export const resettingPassword = saga<Resetting>('password', { cancelWith: 'servers:settings' })
+export const resettingPassword = saga<Resetting>('password', {
+  title: 'Password reset',
+  cancelWith: 'servers:settings',
+})
   .record('plan', 'Preparing the password', { do: (tx, { input }) => plan(tx, input.serverId) })
   .command('now', 'Setting it by the guest agent', {
     do: ({ input }) =>

@@ -29,7 +29,7 @@ export function noteSeen(tx: Tx, serverId: string, { jobId, boot: { seen }, look
   ]
   const answering = addresses.filter(({ answers }) => answers).map(({ address }) => address)
   if (answering.length) log(`It answers at ${answering.join(', ')}.`)
-  log(seen.ssh ? 'SSH answers.' : 'SSH did not answer its host machine, which may have no route to the server.')
+  log(seen.ssh ? 'SSH answers.' : 'SSH did not answer its node, which may have no route to the server.')
   log(
     seen.hostname === null
       ? 'No guest agent answered, so its name and how root signs in were not read.'

@@ -33,9 +33,9 @@ declare module '../../kernel/register.ts' {
 /** Causes of failed jobs, in words for everybody. `true`: the job's own message is for everybody. */
 const failures = {
   encrypted_for_another:
-    'The host machine has another key since the password was made. Start the job again for a new password.',
+    'The node has another key since the password was made. Start the job again for a new password.',
   no_room_to_reinstall: true,
-  no_seed: 'The data for the first boot is missing on the host machine.',
+  no_seed: 'The data for the first boot is missing on the node.',
 } as const
 
 export const installationFeature = feature({

@@ -22,8 +22,9 @@ import {
   writeSeed,
 } from './steps.ts'
 
-const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup') =>
+const firstInstallation = (kind: string, title: string, afterFailure: 'failed' | 'pending_setup') =>
   saga<Installing>(kind, {
+    title,
     lane: 'build',
     cancelWith: 'servers:reinstall',
     secrets: secretsIn,
@@ -77,6 +78,6 @@ const firstInstallation = (kind: string, afterFailure: 'failed' | 'pending_setup
     })
 
 /** Installs a new server when it is ordered with an image. */
-export const installing = firstInstallation('install', 'failed')
+export const installing = firstInstallation('install', 'Installation', 'failed')
 /** Installs a server that waited for its owner. When it fails the server waits again. */
-export const settingUp = firstInstallation('setup', 'pending_setup')
+export const settingUp = firstInstallation('setup', 'Setup', 'pending_setup')

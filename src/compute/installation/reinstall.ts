@@ -214,6 +214,7 @@ function giveUpOldSystem(
 const isOn = (power: Power | undefined) => power === 'running' || power === 'paused'
 
 export const reinstalling = saga<Reinstalling, Later>('reinstall', {
+  title: 'Reinstallation',
   lane: 'build',
   cancelWith: 'servers:reinstall',
   secrets: secretsIn,

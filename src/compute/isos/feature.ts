@@ -18,7 +18,7 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  no_iso: 'The ISO is missing on the host machine.',
+  no_iso: 'The ISO is missing on the node.',
 } as const
 
 export const isosFeature = feature({

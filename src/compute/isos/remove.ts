@@ -34,7 +34,10 @@ export const removeIso = operation({
   },
 })
 
-export const removingIso = forwardSaga<{ isoId: string; nodeId: string }>('remove_iso')
+export const removingIso = forwardSaga<{ isoId: string; nodeId: string }>('remove_iso', {
+  title: 'ISO deletion',
+  forStaff: true,
+})
   .command('delete', 'Deleting the copy', {
     do: ({ input }) => nodeCommand(input.nodeId, 'iso.remove', { id: input.isoId }),
   })

@@ -67,10 +67,10 @@ function violationOf({ policy }: PlacementGroup, homes: readonly MemberStay[], m
   if (!misplaced.length) return null
   const of = `${misplaced.length} of ${count(homes.length, 'server', 'servers')}`
   if (policy === 'affinity')
-    return misplaced.length === 1 ? `${of} is on another host machine: move it.` : `${of} are elsewhere: move them.`
+    return misplaced.length === 1 ? `${of} is on another node: move it.` : `${of} are elsewhere: move them.`
   const shared = new Set(misplaced.map(({ nodeId }) => nodeId)).size
   const toMove = misplaced.length - shared
-  const where = shared === 1 ? 'a host machine' : `${shared} host machines`
+  const where = shared === 1 ? 'a node' : `${shared} nodes`
   return `${of} share ${where}: move ${toMove === 1 ? 'one' : toMove}.`
 }
 

@@ -107,6 +107,7 @@ const words = {
   off: 'It is off.',
 } as const
 export const switching = saga<{ serverId: string; nodeId: string }>('switch_addresses', {
+  title: 'Address change inside the server',
   cancelWith: 'servers:settings',
 })
   .command('switch', 'Changing the addresses inside', {

@@ -152,7 +152,7 @@ const afterReadingInput =
   }
 const stopping = shutDown(GRACE_SECONDS)
 
-export const enteringRescue = saga<Entering>('rescue', { cancelWith: 'servers:settings' })
+export const enteringRescue = saga<Entering>('rescue', { title: 'Rescue boot', cancelWith: 'servers:settings' })
   .record('plan', 'Holding space for its disk', {
     do: (tx, { input }) => plan(tx, input),
     undo: (tx, { input, out }) => {

@@ -38,6 +38,7 @@ export const exitRescue = operation({
 })
 
 export const exitingRescue = saga<{ serverId: string; nodeId: string }>('exit_rescue', {
+  title: 'Rescue exit',
   cancelWith: 'servers:settings',
 })
   .record('plan', 'Planning', {

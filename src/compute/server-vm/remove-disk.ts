@@ -23,7 +23,7 @@ export const removeDisk = (tx: Tx, input: RemovingDisk, now: number) =>
 export const oldDiskRemoval = (tx: Tx, input: RemovingDisk): ChildJob => childJob(removingDisk, input, about(tx, input))
 
 /** Deletes a disk and gives its space back. */
-export const removingDisk = forwardSaga<RemovingDisk>('remove_disk')
+export const removingDisk = forwardSaga<RemovingDisk>('remove_disk', { title: 'Old disk deletion' })
   .command('delete', 'Deleting the old disk', {
     do: ({ input }) => nodeCommand(input.nodeId, 'volume.remove', input.volume),
   })

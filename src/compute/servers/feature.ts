@@ -100,11 +100,11 @@ declare module '../../kernel/register.ts' {
 const failures = {
   does_not_stop: 'The server did not switch off.',
   hostname_taken: true,
-  hypervisor_silent: 'The virtualisation service of the host machine does not respond.',
-  no_bridge: 'The network of the host machine is not set up.',
-  no_firmware: 'The host machine cannot run machines of this kind.',
-  no_virtualisation: 'The host machine cannot run virtual machines.',
-  no_vm: 'The virtual machine is missing on the host machine.',
+  hypervisor_silent: 'The virtualisation service of the node does not respond.',
+  no_bridge: 'The network of the node is not set up.',
+  no_firmware: 'The node cannot run machines of this kind.',
+  no_virtualisation: 'The node cannot run virtual machines.',
+  no_vm: 'The virtual machine is missing on the node.',
   not_running: 'The server is not running.',
   vm_off: true,
 } as const

@@ -26,6 +26,7 @@ export function changePower(
 }
 
 export const powering = saga<{ serverId: string; nodeId: string; action: PowerAction }>('power', {
+  title: 'Power action',
   cancelWith: 'servers:power',
   retry: ({ action }: { action: PowerAction }) => action,
 })

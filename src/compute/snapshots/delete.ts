@@ -61,7 +61,10 @@ function plan(tx: Tx, { serverId, snapshotId }: Deleting): Plan {
 }
 
 /** A merge has no way back, and a node that has merged must be recorded as it is: it comes to its end in any case. */
-export const deletingSnapshot = forwardSaga<Deleting>('delete_snapshot', { neverStops: true })
+export const deletingSnapshot = forwardSaga<Deleting>('delete_snapshot', {
+  title: 'Snapshot deletion',
+  neverStops: true,
+})
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
   .command('delete', 'Deleting its layer, which has nothing above it', {
     do: ({ input, out: { plan } }) =>

@@ -57,7 +57,10 @@ function plan(tx: Tx, { serverId, snapshotId }: Restoring): Plan {
   return { ...atLayers(tx, target, layer), from, left: target.diskLayer, layer, sizeBytes }
 }
 
-export const restoringSnapshot = saga<Restoring>('restore_snapshot', { cancelWith: 'servers:reinstall' })
+export const restoringSnapshot = saga<Restoring>('restore_snapshot', {
+  title: 'Snapshot restore',
+  cancelWith: 'servers:reinstall',
+})
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
   .command('look', ...lookAtPower)
   .command('layer', 'Making a disk from the snapshot', {
@@ -92,7 +95,7 @@ function dropLayer(tx: Tx, input: Dropping, now: number) {
 }
 
 /** Deletes a layer that nothing uses any more, beside other jobs of the server. */
-export const droppingLayer = forwardSaga<Dropping>('remove_layer').command(
+export const droppingLayer = forwardSaga<Dropping>('remove_layer', { title: 'Snapshot clean-up' }).command(
   'delete',
   'Deleting what was written since',
   {

@@ -71,7 +71,7 @@ function plan(tx: Tx, { serverId }: Taking): Plan {
   return { ...atLayers(tx, target, layer), from: target.diskLayer, parent: target.diskParent, layer }
 }
 
-export const takingSnapshot = saga<Taking>('snapshot', { cancelWith: 'servers:settings' })
+export const takingSnapshot = saga<Taking>('snapshot', { title: 'Snapshot', cancelWith: 'servers:settings' })
   .record('plan', 'Holding space for the snapshot', {
     do: (tx, { input }) => plan(tx, input),
     undo: (tx, { input: { serverId, snapshotId, diskGb } }) => {

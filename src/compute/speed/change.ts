@@ -68,14 +68,14 @@ const columnsOf = ({ portInMbps, portOutMbps, cpuPercent }: Limits) => ({
 
 type Input = { serverId: string; nodeId: string; override: Limits }
 
-export const changingSpeed = saga<Input>('speed', { cancelWith: 'servers:resize' })
+export const changingSpeed = saga<Input>('speed', { title: 'Speed change', cancelWith: 'servers:resize' })
   .record('plan', 'Working out its limits', {
     do(tx, { input: { serverId, override } }) {
       const target = load(tx, serverId)
       return { before: speedOf(target), after: speedOf({ ...target, ...columnsOf(override) }) }
     },
   })
-  .command('tell', 'Telling its host machine', {
+  .command('tell', 'Telling its node', {
     do: ({ input, out }) => setSpeed(input, out.plan.after),
     undo: ({ input, out }) => setSpeed(input, out.plan.before),
   })

@@ -10,10 +10,10 @@ export const setSpeed = ({ serverId, nodeId }: { serverId: string; nodeId: strin
   nodeCommand(nodeId, 'vm.set-speed', { workload: serverId, speed })
 
 /** Tells the node the limits of a server that are recorded already, such as those of a server over its traffic. */
-export const tellingSpeed = saga<{ serverId: string; nodeId: string }>('tell_speed')
+export const tellingSpeed = saga<{ serverId: string; nodeId: string }>('tell_speed', { title: 'Speed limit update' })
   .record('plan', 'Working out its limits', {
     do: (tx, { input }) => speedOf(load(tx, input.serverId)),
     // A turn of the clock starts another.
     undo: (tx, { input }) => updateServer(tx, input.serverId, { speedUntold: true }),
   })
-  .command('tell', 'Telling its host machine', { do: ({ input, out }) => setSpeed(input, out.plan) })
+  .command('tell', 'Telling its node', { do: ({ input, out }) => setSpeed(input, out.plan) })

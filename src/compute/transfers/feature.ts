@@ -82,17 +82,17 @@ declare module '../../kernel/register.ts' {
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
   address_taken: 'An address that was kept for it was given to somebody else.',
-  checksum_differs: 'What arrived on the other host machine is not what was sent.',
+  checksum_differs: 'What arrived on the other node is not what was sent.',
   does_not_converge: 'It writes to its disks faster than they can be copied.',
-  disk_differs: 'The disk on the other host machine has another size.',
+  disk_differs: 'The disk on the other node has another size.',
   migration_failed: 'The hypervisor could not move it.',
-  no_ssh_server: 'The other host machine has no SSH server that can take it in.',
-  no_transfer: 'A host machine does not know of the move.',
-  not_owned: 'The server is on another host machine now.',
-  transfer_cut: 'The connection between the host machines broke and did not come back.',
+  no_ssh_server: 'The other node has no SSH server that can take it in.',
+  no_transfer: 'A node does not know of the move.',
+  not_owned: 'The server is on another node now.',
+  transfer_cut: 'The connection between the nodes broke and did not come back.',
   transfer_ended: 'The move was ended while it copied.',
-  transfer_refused: 'The other host machine did not let the move in.',
-  transfer_unreachable: 'The other host machine could not be reached by SSH.',
+  transfer_refused: 'The other node did not let the move in.',
+  transfer_unreachable: 'The other node could not be reached by SSH.',
   vm_runs: 'The server ran when it was to be off.',
 } as const
 

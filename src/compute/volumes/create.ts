@@ -78,7 +78,10 @@ export const createVolume = operation({
 
 type Creating = { volumeId: string; serverId: string; nodeId: string }
 
-export const creatingVolume = saga<Creating>('create_volume', { cancelWith: 'servers:settings' })
+export const creatingVolume = saga<Creating>('create_volume', {
+  title: 'Volume creation',
+  cancelWith: 'servers:settings',
+})
   .record('plan', 'Holding space for it', {
     do: (tx, { input }) => {
       const volume = volumeById(tx, input.volumeId)!

@@ -52,6 +52,7 @@ export const removeVolume = operation({
 type Deleting = { volumeId: string; nodeId: string; volume: Volume; askedAt: number }
 
 export const deletingVolume = forwardSaga<Deleting>('delete_volume', {
+  title: 'Volume deletion',
   // The brake held it, and a second person refused it.
   unbegun: (tx, input: Deleting) => changeVolume(tx, input.volumeId, { jobId: null, state: 'ready' }),
 })

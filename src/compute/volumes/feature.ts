@@ -62,7 +62,7 @@ const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: n
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
   volume_held: 'The system in the server did not release the volume. Unmount it there, or shut the server down.',
-  volume_in_use: 'The volume is attached to another server on the host machine.',
+  volume_in_use: 'The volume is attached to another server on the node.',
 } as const
 
 export const volumesFeature = feature({

@@ -63,7 +63,11 @@ export const growVolume = operation({
 
 type Growing = { volumeId: string; nodeId: string; sizeGb: number }
 
-export const growingVolume = saga<Growing>('grow_volume', { cancelWith: 'servers:settings', neverStops: true })
+export const growingVolume = saga<Growing>('grow_volume', {
+  title: 'Volume enlargement',
+  cancelWith: 'servers:settings',
+  neverStops: true,
+})
   .record('plan', 'Holding space for it', {
     do: (tx, { input }) => ({ volume: onNode(volumeById(tx, input.volumeId)!) }),
     undo: (tx, { input }) => {

@@ -89,7 +89,7 @@ export const detachVolume = operation({
 
 type Moving = { volumeId: string; nodeId: string; from: string | null; to: string | null }
 
-export const movingVolume = saga<Moving>('move_volume', { cancelWith: 'servers:settings' })
+export const movingVolume = saga<Moving>('move_volume', { title: 'Volume attachment', cancelWith: 'servers:settings' })
   .record('plan', 'Preparing the move', {
     do: (tx, { input }) => ({ volume: onNode(volumeById(tx, input.volumeId)!) }),
     // Not before its node has undone the rest.

@@ -19,7 +19,12 @@ import { cardsToCheck, checkLater, mustBeChecked, nodesToCheck, noteCheck } from
 const AGAIN_MS = 5 * minute
 
 type Checking = { nodeId: string }
-export const checkingCards = saga<Checking>('check_cards', { lane: 'build', cancelWith: 'gpu:write' })
+export const checkingCards = saga<Checking>('check_cards', {
+  title: 'GPU check',
+  forStaff: true,
+  lane: 'build',
+  cancelWith: 'gpu:write',
+})
   .record('choose', 'Choosing the cards that wait for it', {
     do: (tx, { input: { nodeId } }) => cardsToCheck(tx, nodeId),
     undo(tx, { input: { nodeId }, out, now, error }) {

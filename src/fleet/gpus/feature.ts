@@ -28,8 +28,8 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  card_broken: 'A card of the host machine is broken.',
-  no_card: 'A card is missing on the host machine.',
+  card_broken: 'A card of the node is broken.',
+  no_card: 'A card is missing on the node.',
 } as const
 
 export const gpusFeature = feature({

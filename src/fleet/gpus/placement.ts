@@ -147,8 +147,8 @@ export function judgeHosts(tx: Db, hosts: readonly HostCapacity[], need: GpuNeed
   })
 }
 
-const roomLimits: readonly (GpuStockLimit | undefined)[] = ['memory', 'vcpus', 'disk', 'ports', 'cards']
-const isRoomLimit = (limit: GpuStockLimit | undefined) => roomLimits.includes(limit)
+const capacityLimits: readonly (GpuStockLimit | undefined)[] = ['memory', 'vcpus', 'disk', 'ports', 'cards']
+const isCapacityLimit = (limit: GpuStockLimit | undefined) => capacityLimits.includes(limit)
 /**
  * The limit that binds where no host fits, and the code with which an order is refused: the main cause. Hosts that have
  * no card of the model say nothing about it.
@@ -159,7 +159,11 @@ export function refusalOf(
 ): { limit: GpuStockLimit; code: Code } {
   const limits = new Set(hosts.map(({ lack }) => lack?.limit))
   const lacks = hosts.map(({ host, lack }) =>
-    lack?.limit === 'addresses' ? 'address' : host.free.has(model) && isRoomLimit(lack?.limit) ? 'room' : undefined,
+    lack?.limit === 'addresses'
+      ? 'address'
+      : host.free.has(model) && isCapacityLimit(lack?.limit)
+        ? 'capacity'
+        : undefined,
   )
   if (!lackAddressesMostly(lacks)) limits.delete('addresses')
   const limit = gpuStockLimits.find((one) => limits.has(one)) ?? 'no_node'

@@ -77,8 +77,7 @@ const errors = {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  runs_elsewhere:
-    'It runs on another host machine than the one that is recorded. Nobody starts it twice: ask your provider.',
+  runs_elsewhere: 'It runs on another node than the one that is recorded. Nobody starts it twice: ask your provider.',
 } as const
 
 const ids = {

@@ -18,7 +18,7 @@ import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { byGroup, type GroupRule } from './group-rule.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 import { beyondReserveMb, reserveMbOf } from './location-reserve.ts'
-import { lackAddressesMostly, lackOf } from './main-cause.ts'
+import { lackAddressesMostly, lackOf, type ShortageReason, shortageReasons } from './main-cause.ts'
 
 /**
  * `storageClass`: null for a pool of any. `hardware` is the machine of the image; without an image every node will do.
@@ -49,18 +49,6 @@ type Judged = {
   /** The rule of its group alone is in the way. */
   breaksGroup?: true
 }
-
-/** The reasons why a node cannot take a workload, addresses apart, with their words in a refusal. */
-export const shortageReasons = {
-  closed: 'closed',
-  disconnected: 'not connected',
-  hypervisor_silent: 'libvirt does not answer',
-  memory: 'no memory left',
-  storage_class: 'no storage of its class',
-  disk: 'no disk left',
-  storage_silent: 'storage does not answer',
-} as const
-export type ShortageReason = keyof typeof shortageReasons
 
 /** Judges nodes. `disabledReason`: why one cannot take it, as a text; undefined when it can. */
 export function judgeBy(tx: Db, need: Need, nodes: Nodes, lackingAddress: LackingAddress) {
@@ -216,7 +204,7 @@ function refusalOf(
     ? `${lacking} in ${name}`
     : wantedId
       ? 'The chosen node cannot take it'
-      : `No node in ${name} ${lacks.includes('room') || !judged.length ? 'has room' : 'can take it'}`
+      : `No node in ${name} ${lacks.includes('capacity') || !judged.length ? 'has room' : 'can take it'}`
   return new ApiError(code, `${headline}: ${because || 'it has no node yet'}.${remedies[code]}`)
 }
 
@@ -239,7 +227,7 @@ function reservedWords(location: Location, all: readonly NodeCapacity[], nodes: 
 
 /** Words for everybody who sees the group; `because` names nodes. */
 const unmetIn = ({ name }: Location, group: GroupRule, because: readonly string[]) =>
-  `No host machine in ${name} that has room keeps the rule of the group ${group.name}${
+  `No node in ${name} that has room keeps the rule of the group ${group.name}${
     because.length ? `: ${because.join(', ')}` : ''
   }. Choose another location, or make the rule soft.`
 

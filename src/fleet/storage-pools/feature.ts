@@ -18,15 +18,15 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  disk_in_use: 'Another host machine has its disk open.',
+  disk_in_use: 'Another node has its disk open.',
   disk_too_small: 'The disk is too small for the image.',
-  no_pool: 'The storage of the host machine is not available.',
-  no_volume: 'The disk is not on the host machine.',
-  pool_full: 'The storage of the host machine is full.',
-  pool_silent: 'The storage of the host machine does not respond.',
-  pool_unsafe: 'The storage of the host machine is not set up safely, so it is not used.',
-  pools_file: 'The list of storage pools on the host machine has a mistake.',
-  volume_differs: 'The disk on the host machine is not the expected one.',
+  no_pool: 'The storage of the node is not available.',
+  no_volume: 'The disk is not on the node.',
+  pool_full: 'The storage of the node is full.',
+  pool_silent: 'The storage of the node does not respond.',
+  pool_unsafe: 'The storage of the node is not set up safely, so it is not used.',
+  pools_file: 'The list of storage pools on the node has a mistake.',
+  volume_differs: 'The disk on the node is not the expected one.',
   disk_is_thick: 'The disk was taken over from another panel as it was, and cannot do this before it has moved.',
 } as const
 

@@ -34,7 +34,7 @@ export type Holder = { id: string; email: string; name: string }
 
 /**
  * Writes a notice for the account, in the caller's transaction. Answers the id of the mail's delivery; null where there
- * is none. `more`: for the mail alone.
+ * is none. `isMailed`: false for one that takes the place of another. The rest of the options is for the mail alone.
  *
  * `notify(tx, app, owner, 'server_ready', { subject: '…', paragraphs: ['…'], button: { words: 'Open', path: '/…' } })`
  */
@@ -44,7 +44,7 @@ export function notify(
   to: Holder,
   kind: NoticeKind,
   notice: Notice,
-  more: Pick<MailContent, 'unsubscribe'> = {},
+  { isMailed = true, ...more }: Pick<MailContent, 'unsubscribe'> & { isMailed?: boolean } = {},
 ): string | null {
   const { subject, paragraphs, button } = notice
   insertNotice(tx, {
@@ -57,5 +57,7 @@ export function notify(
     createdAt: app.clock(),
     readAt: null,
   })
-  return isWithoutMail(tx, to.id, kind) ? null : mailTo(tx, app, to, { subject, paragraphs, button, ...more })
+  return !isMailed || isWithoutMail(tx, to.id, kind)
+    ? null
+    : mailTo(tx, app, to, { subject, paragraphs, button, ...more })
 }

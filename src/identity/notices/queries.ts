@@ -28,6 +28,14 @@ export const markRead = (tx: Tx, accountId: string, upTo: string | undefined, no
     .returning({ id: notices.id })
     .all().length
 
+/** Takes back the unread notices of a kind: one that is written now has their place. Answers whether there were any. */
+export const withdrawUnread = (tx: Tx, accountId: string, kind: string): boolean =>
+  tx
+    .delete(notices)
+    .where(ofAccount(accountId, and(isNull(notices.readAt), eq(notices.kind, kind))))
+    .returning({ id: notices.id })
+    .all().length > 0
+
 /** Notices of the account that lead to the page `from` lead to `to` from now on: what they are about is gone. */
 export const leadElsewhere = (tx: Tx, accountId: string, from: string, to: string): void =>
   void tx

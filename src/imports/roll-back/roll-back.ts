@@ -22,6 +22,8 @@ const GRACE_SECONDS = 60
 const definitionOf = ({ db }: CommandSource, serverId: string): string => moveOf(db, serverId)!.definition ?? ''
 
 export const rollingBack = saga<WayBack, { going: true }>('import_roll_back', {
+  title: 'Import roll-back',
+  forStaff: true,
   lane: 'bulk',
   twoNodes: true,
   cancelWith: 'imports:write',

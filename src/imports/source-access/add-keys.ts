@@ -100,7 +100,11 @@ type Adding = {
 }
 
 /** Keys that were added stay, so that the next dry run needs no password; a person removes them by their mark. */
-export const addingKeys = saga<Adding>('import_keys', { cancelWith: 'imports:write' })
+export const addingKeys = saga<Adding>('import_keys', {
+  title: 'Import key setup',
+  forStaff: true,
+  cancelWith: 'imports:write',
+})
   .command('add', 'Signing in once and adding the keys', {
     do: ({ input }) =>
       nodeCommand(input.nodeId, 'source-host.add-keys', {

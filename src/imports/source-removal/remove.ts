@@ -97,6 +97,8 @@ type Removing = On & { scope: RemovalScope }
 
 /** The node verifies its servers itself, and puts everything back where one is gone. */
 export const removing = saga<Removing>('import_removal', {
+  title: 'Removal of the other panel',
+  forStaff: true,
   cancelWith: 'imports:write',
   unbegun: (tx, input: Removing) => changeRemoval(tx, input, { state: 'idle', jobId: null, removal: null }),
 })
@@ -133,6 +135,8 @@ export const removing = saga<Removing>('import_removal', {
   })
 
 export const restoring = saga<On & { removal: string }>('import_removal_restore', {
+  title: 'Return of the other panel',
+  forStaff: true,
   unbegun: (tx, input: On) => changeRemoval(tx, input, { state: 'removed', jobId: null }),
 })
   .record('begin', 'Noting what is put back', {

@@ -17,7 +17,7 @@ declare module '../../kernel/register.ts' {
 }
 
 /** Causes of failed checks, in words for everybody. */
-const failures = { ping_failed: 'The host machine cannot send pings.' } as const
+const failures = { ping_failed: 'The node cannot send pings.' } as const
 
 /** Servers that have moved: whether they run, are reached, and have their new addresses. */
 export const verifyFeature = feature({

@@ -46,8 +46,8 @@ export type Interrupted = {
 
 /** The last lines of a failed job. */
 export const lastLines = {
-  undone: 'Failed; everything that was begun has been undone.',
-  undoLeft: 'Failed. A host machine is away: what is left to undo there is undone when it is back.',
+  undone: 'Failed. Everything it had changed was rolled back.',
+  undoLeft: 'Failed. A node is away: what is left there is rolled back when it is back.',
 } as const
 
 /** The codes with which the runner itself fails a job; every other code comes from the node or from a step. */
@@ -67,19 +67,19 @@ export type FailureWords = Readonly<Record<string, string | true>>
 
 /** Failures of the runner itself, and those that every command can have. */
 export const kernelFailures = {
-  agent_error: 'The software on the host machine has a fault.',
-  agent_outdated: 'The software on the host machine is too old for it.',
-  bad_answer: 'The host machine sent an answer that Berth does not understand.',
+  agent_error: 'The software on the node has a fault.',
+  agent_outdated: 'The software on the node is too old for it.',
+  bad_answer: 'The node sent an answer that Berth does not understand.',
   cancelled: true,
   input_lost: true,
   child_failed: 'One of the jobs that it started failed.',
   internal_error: 'Berth itself has a fault.',
-  invalid_command: 'The host machine refused the command.',
-  node_removed: 'The host machine was removed.',
-  node_unreachable: 'The host machine could not be reached.',
-  tool_failed: 'A command failed on the host machine.',
-  tool_missing: 'A program is missing on the host machine.',
-  tool_timeout: 'A command on the host machine took too long.',
+  invalid_command: 'The node refused the command.',
+  node_removed: 'The node was removed.',
+  node_unreachable: 'The node could not be reached.',
+  tool_failed: 'A command failed on the node.',
+  tool_missing: 'A program is missing on the node.',
+  tool_timeout: 'A command on the node took too long.',
 } as const satisfies FailureWords
 
 /**
@@ -88,7 +88,7 @@ export const kernelFailures = {
  */
 export function plainCause(words: FailureWords, { code, message }: Failure): string {
   const known = Object.hasOwn(words, code) ? words[code] : undefined
-  return known === true ? message : (known ?? 'The host machine reported an error.')
+  return known === true ? message : (known ?? 'The node reported an error.')
 }
 
 /** A failure with its cause for every reader. */

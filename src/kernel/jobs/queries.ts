@@ -40,6 +40,7 @@ export const jobReference = reference(jobs, [
   'heldAt',
   'pivotAt',
   'waitingSince',
+  'parentId',
 ])
 
 /** How many jobs fit a condition over `kind` and `state`, which follows: triggers keep it. */

@@ -117,6 +117,10 @@ export const childJob = <I>(saga: Saga<I, any>, input: I, about: Omit<ChildJob, 
 })
 
 export type SagaOptions = {
+  /** The name of the kind as people say it, such as Installation. Without it: the kind. */
+  title?: string
+  /** Only staff see such jobs, so only they are offered the kind to filter by. */
+  forStaff?: true
   /**
    * Past its pivot it comes to its end before a job that supersedes it begins. For a change of a node that must not
    * stay half recorded. Without it the job that supersedes it stops it where it is.
@@ -289,10 +293,14 @@ export class Saga<I = any, O = any, L = any, W extends Way = any> {
     return this.onlyForward || pivotOf(this) !== undefined
   }
 
+  get title(): string {
+    return this.options.title ?? this.kind
+  }
+
   /** A job of the same steps that was promised when it was started: it is never undone. */
-  promised(kind: string): Saga<I, O, L, 'forward'> {
+  promised(kind: string, title: string): Saga<I, O, L, 'forward'> {
     const steps = this.steps.map(({ undo, ...step }: Step & { undo?: unknown }) => step as Step)
-    return new Saga<I, O, L, 'forward'>(kind, {}, true, steps)
+    return new Saga<I, O, L, 'forward'>(kind, { title }, true, steps)
   }
 
   private with(step: Step): Saga<any, any, any, any> {

@@ -53,7 +53,7 @@ export function detachShared(tx: Tx, server: Server, start: Start): string | nul
 const hasVmOn = (tx: Tx, { lifecycle }: Server, nodeId: string) =>
   lifecycle !== 'pending_setup' && !isGoneNode(tx, nodeId)
 
-export const applying = forwardSaga<Input>('firewall')
+export const applying = forwardSaga<Input>('firewall', { title: 'Firewall update' })
   .record('plan', 'Reading its rules', {
     do: (tx, { input: { serverId, nodeId } }) => {
       const server = load(tx, serverId)
@@ -61,7 +61,7 @@ export const applying = forwardSaga<Input>('firewall')
       return { policy: isThere ? policyOf(tx, server) : null }
     },
   })
-  .command('load', 'Loading them on its host machine', {
+  .command('load', 'Loading them on its node', {
     do: ({ input: { serverId, nodeId }, out: { plan } }) =>
       plan.policy ? nodeCommand(nodeId, 'firewall.set-policy', { workload: serverId, policy: plan.policy }) : undefined,
   })
@@ -71,7 +71,7 @@ export const applying = forwardSaga<Input>('firewall')
     },
   })
 
-export const counting = saga<Input>('firewall_counters', { cancelWith: 'servers:read' })
+export const counting = saga<Input>('firewall_counters', { title: 'Firewall count', cancelWith: 'servers:read' })
   .command('look', 'Reading its counters', {
     abandonable: true,
     do: ({ input: { serverId, nodeId } }) => nodeCommand(nodeId, 'firewall.look', { workload: serverId }),

@@ -49,9 +49,9 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  firewall_failed: 'The network rules could not be loaded on the host machine.',
-  invalid_address: 'The host machine cannot use the address that it was sent.',
-  no_port_rules: 'The network rules of the server are missing on the host machine.',
+  firewall_failed: 'The network rules could not be loaded on the node.',
+  invalid_address: 'The node cannot use the address that it was sent.',
+  no_port_rules: 'The network rules of the server are missing on the node.',
 } as const
 
 export const firewallsFeature = feature({

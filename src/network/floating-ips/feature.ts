@@ -50,7 +50,7 @@ declare module '../../kernel/register.ts' {
 
 /** Causes of failed jobs, in words for everybody. */
 const failures = {
-  announce_failed: 'The host machine could not tell its network of the address.',
+  announce_failed: 'The node could not tell its network of the address.',
 } as const
 
 export const floatingIpsFeature = feature({

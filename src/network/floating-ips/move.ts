@@ -162,7 +162,11 @@ const givenBack = <At extends NonNullable<Place>>({ db }: CommandSource, at: At 
 const float = (at: Place, address: string, on: boolean) =>
   at ? nodeCommand(at.nodeId, 'firewall.float', { workload: at.serverId, addresses: [address], on }) : undefined
 
-export const movingFloatingIp = saga<Input>('floating_ip', { cancelWith: 'servers:settings', twoNodes: true })
+export const movingFloatingIp = saga<Input>('floating_ip', {
+  title: 'Floating address move',
+  cancelWith: 'servers:settings',
+  twoNodes: true,
+})
   .record('plan', 'Preparing the move', {
     do: (tx, { input }) => plan(tx, input),
     // Not before the server that had it has it again. Another job may move it by then: `movedBy` says when.

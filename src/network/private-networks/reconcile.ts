@@ -59,7 +59,7 @@ const digestOf = (spec: PrivateNetwork) => new Bun.CryptoHasher('sha256').update
 /** One job at a time tells a node of a network. */
 export const spreadLock = ({ networkId, nodeId }: Input) => `${networkId} ${nodeId}`
 
-export const spreading = forwardSaga<Input>('private_network')
+export const spreading = forwardSaga<Input>('private_network', { title: 'Private network update' })
   .record('plan', 'Working out who takes part', {
     do: (tx, { input }) => {
       const stays = portsOf(tx, input.networkId)

@@ -73,7 +73,7 @@ function bySeed(source: CommandSource, { serverId, nodeId, addressId }: Input, j
 }
 const opposite = (what: What): What => (what === 'add' ? 'remove' : 'add')
 
-export const changingAddresses = saga<Input>('addresses', { cancelWith: 'servers:resize' })
+export const changingAddresses = saga<Input>('addresses', { title: 'Address change', cancelWith: 'servers:resize' })
   .record('plan', 'Preparing its network', {
     do: (tx, { input }) => plan(tx, input),
     undo: (tx, { input }) => {

@@ -2,7 +2,7 @@ import { Type as t } from 'typebox'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { fields, line, operation, rightsInWords } from '../../kernel/api/operation.ts'
 import { cancelJob as cancel } from '../../kernel/jobs/start.ts'
-import { job, jobRecord, mayCancel, notCancellable, showJob } from './model.ts'
+import { job, jobRecord, mayCancel, notCancellable, sagaOf, showJob } from './model.ts'
 import { jobRow, visibleJobs } from './queries.ts'
 
 /** The scopes with which sagas say that they may be cancelled; `run` asks for the one of the job at hand. */
@@ -34,6 +34,7 @@ export const cancelJob = operation({
           )
         : new ApiError('forbidden', 'Only somebody who may start such a job may cancel it.')
     cancel(tx, target.id, { by: actor, reason: body.reason ?? '', now: clock() })
-    return showJob(tx, actor, jobRow(tx, visibleJobs(tx, actor), target.id)!, registry.failures)
+    const row = jobRow(tx, visibleJobs(tx, actor), target.id)!
+    return showJob(tx, actor, row, registry.failures, sagaOf(registry, row))
   },
 })

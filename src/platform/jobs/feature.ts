@@ -1,9 +1,12 @@
 import { areas } from '../../identity/account-records/areas.ts'
+import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, jobBacklog, stuckJobs, waitingJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
 import { jobTarget, searchJobs, timelineOfJobs, visibleJobs } from './queries.ts'
+import { failuresTold } from './tables.ts'
+import { jobNotices, tellFailures } from './told.ts'
 
 const errors = {
   job_not_found: {
@@ -27,7 +30,7 @@ const errors = {
 
 declare module '../../kernel/register.ts' {
   interface Names {
-    jobs: { errors: typeof errors }
+    jobs: { errors: typeof errors; notices: typeof jobNotices }
   }
 }
 
@@ -46,8 +49,13 @@ export const jobsFeature = feature({
     cause: null,
     dataLost: null,
     retry: null,
+    kindTitle: 'Installation',
+    providerToldAt: null,
   },
   errors,
+  notices: jobNotices,
+  tables: [failuresTold],
+  schedule: [{ everyMs: minute / 2, words: 'telling of failed jobs', work: ({ db, app }) => tellFailures(db, app) }],
   operations: [listJobs, getJob, getJobLog, cancelJob],
   attention: [stuckJobs, waitingJobs, jobBacklog, failedJobs],
   timeline: [timelineOfJobs],

@@ -6,7 +6,7 @@ import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { lastLines } from '../../kernel/jobs/failures.ts'
 import { type Line, linesAfter } from '../../kernel/jobs/log.ts'
-import { job, jobDetails, jobRecord, jobState, showJob, showJobDetails, stateOf } from './model.ts'
+import { job, jobDetails, jobRecord, jobState, sagaOf, showJob, showJobDetails, stateOf } from './model.ts'
 import { countJobs, jobRows, jobSorts, jobStates, visibleJobs } from './queries.ts'
 
 const everybody = {
@@ -24,13 +24,7 @@ export const getJob = operation({
   on: job,
   response: jobDetails,
   run: ({ tx, actor, target, registry }) =>
-    showJobDetails(
-      tx,
-      actor,
-      target,
-      registry.jobs.find(({ kind }) => kind === target.kind),
-      registry.failures,
-    ),
+    showJobDetails(tx, actor, target, sagaOf(registry, target), registry.failures),
 })
 
 type State = keyof typeof jobStates
@@ -71,7 +65,7 @@ export const listJobs = operation({
       sorts: jobSorts,
       rows: (slice) => jobRows(tx, filter, slice),
       keyOf: (j) => j.id,
-      show: (j) => showJob(tx, actor, j, call.registry.failures),
+      show: (j) => showJob(tx, actor, j, call.registry.failures, sagaOf(call.registry, j)),
       total: () => countJobs(tx, { ...filter, isCounted }),
     })
   },

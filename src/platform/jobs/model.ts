@@ -11,8 +11,9 @@ import type { Db } from '../../kernel/db/open.ts'
 import { type Failure, type FailureWords, plainCause } from '../../kernel/jobs/failures.ts'
 import type { Job } from '../../kernel/jobs/queries.ts'
 import type { Saga } from '../../kernel/jobs/saga.ts'
+import type { Registry } from '../../kernel/registry.ts'
 import { outcomeOf, stepStates } from './outcome.ts'
-import { type JobRow, jobRow, visibleJobs } from './queries.ts'
+import { type JobRow, jobRow, toldAt, visibleJobs } from './queries.ts'
 import { subjectFields, subjectSchema } from './subjects.ts'
 
 export const job: Resource<JobRow> = {
@@ -32,6 +33,7 @@ export const jobState = t.Enum(['queued', 'running', 'succeeded', 'failed'])
 export const jobRecord = namedSchema('Job', {
   id: t.String(),
   kind: described(t.String(), 'Such as install, power or suspend; new ones may come.'),
+  kindTitle: described(t.String(), 'What people call a job of this kind, such as Installation.'),
   title: t.String(),
   state: jobState,
   progress: described(t.Integer(), '0 to 100.'),
@@ -79,7 +81,15 @@ export const jobDetails = namedSchema('JobDetails', {
     nullable(t.String()),
     'Of a failed job: the action of its server that does the same again, if the server allows it.',
   ),
+  providerToldAt: described(
+    nullable(time),
+    'Of a failed job: when your provider was told of it, by a notice. Within a minute, unless it was cancelled.',
+  ),
 })
+
+/** Undefined for a kind of job that this version does not have. */
+export const sagaOf = ({ jobs }: Pick<Registry, 'jobs'>, { kind }: { kind: string }): Saga | undefined =>
+  jobs.find((saga) => saga.kind === kind)
 
 /** Undoing is part of running: a job has failed when all that it did is undone. */
 export const stateOf = ({ state }: Job) => (state === 'undoing' ? 'running' : state)
@@ -151,20 +161,23 @@ export function showJobDetails(tx: Db, actor: Actor, row: JobRow, saga: Saga | u
   const failure = failureOf(row)
   const pointOfNoReturn = row.pivotAt !== null ? ('passed' as const) : saga?.hasPivot ? ('ahead' as const) : null
   return {
-    ...showJob(tx, actor, row, words),
+    ...showJob(tx, actor, row, words, saga),
     cause: failure && plainCause(words, failure),
     pointOfNoReturn: isOpen(row) && row.state !== 'undoing' ? pointOfNoReturn : null,
     waitingSince: isoOrNull(row.waitingSince),
     ...outcomeOf(tx, row, saga),
+    providerToldAt: isoOrNull(row.state === 'failed' ? toldAt(tx, row.id) : null),
   }
 }
 
-export function showJob(tx: Db, actor: Actor, row: JobRow, words: FailureWords) {
+/** `saga`: as in `showJobDetails`. */
+export function showJob(tx: Db, actor: Actor, row: JobRow, words: FailureWords, saga: Saga | undefined) {
   const staff = actor.kind === 'staff'
   const failure = failureOf(row)
   return {
     id: row.id,
     kind: row.kind,
+    kindTitle: saga?.title ?? row.kind,
     title: row.title,
     state: stateOf(row),
     progress: row.progress,

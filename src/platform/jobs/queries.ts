@@ -11,8 +11,8 @@ import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
-import type { Db } from '../../kernel/db/open.ts'
-import type { Where } from '../../kernel/db/rows.ts'
+import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
+import { inserting, type Where } from '../../kernel/db/rows.ts'
 import {
   isJobGone,
   isOpenJob,
@@ -23,6 +23,7 @@ import {
   newestJobIds,
 } from '../../kernel/jobs/queries.ts'
 import { everyWord, isIn, wordsOf } from '../../kernel/search/text.ts'
+import { failuresTold } from './tables.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 
@@ -145,6 +146,27 @@ export function countsSince(tx: Db, { where, values }: Where, since: number): Co
     done: count(`${jobStates.done} AND j.finished_at > ?`, since),
   }
 }
+
+export type FailureToTell = { id: string; title: string; code: string; message: string; resellerId: string | null }
+const told = prepared(({ $client }) => ({
+  // The planner would walk through all jobs in the order of their ids instead.
+  toTell: $client.prepare<FailureToTell, [number, number]>(
+    `SELECT j.id, j.title, coalesce(j.error_code, '') AS code, coalesce(j.error_message, '') AS message,
+       ${workloadReference.columns('w', { resellerId: 'resellerId' })}
+     ${jobReference.from('j')} INDEXED BY jobs_ended ${workloadReference.join('w', 'j.subject_id')}
+     WHERE j.state = 'failed' AND j.finished_at > +? AND j.parent_id IS NULL AND j.error_code <> 'cancelled'
+       AND NOT EXISTS (SELECT 1 FROM failures_told t WHERE t.job_id = j.id)
+     ORDER BY j.finished_at LIMIT +?`,
+  ),
+  at: $client.prepare<{ at: number }, [string]>('SELECT at FROM failures_told WHERE job_id = ?'),
+}))
+/** Jobs of workloads that failed after `since` (milliseconds), and of which nobody was told. */
+export const failuresToTell = (tx: Db, since: number, limit: number): FailureToTell[] =>
+  told(tx).toTell.all(since, limit)
+const insertTold = inserting(failuresTold)
+export const noteTold = (tx: Tx, jobId: string, at: number): void => void insertTold(tx, { jobId, at })
+/** In milliseconds. */
+export const toldAt = (tx: Db, jobId: string): number | null => told(tx).at.get(jobId)?.at ?? null
 
 type Trouble<Code> = { id: string; title: string; code: Code; words: string | null; at: number }
 /**

@@ -7,7 +7,7 @@ export const placeholders = {
   customer: 'the name of the reader',
   servers: 'the hostnames of the servers that it is about',
   location: 'their locations',
-  node: 'their host machines',
+  node: 'their nodes',
   date: 'the day on which it is sent',
 } as const
 

@@ -78,7 +78,7 @@ test('a backup that does not work says so, also under Needs attention, until it 
   await s.drill(id)
   await p.settle()
   const error = (await s.get(id)).drillError
-  expect(error).toBe('The host machine reported an error.')
+  expect(error).toBe('The node reported an error.')
   expect(await s.left()).toEqual(before)
   expect(await s.attention()).toMatchObject([{ effect: error }])
   await s.drill(id)

@@ -228,7 +228,7 @@ describe('a setup that fails', () => {
     ]
     const id = await orderInstance(p)
     const { failure } = await showInstance(p, id)
-    expect(failure).toBe('A card of the host machine is broken.')
+    expect(failure).toBe('A card of the node is broken.')
     const [card] = (await p.admin('GET', `/admin/gpus?nodeId=${p.host.id}`)).data[0].cards
     expect(card.state).not.toBe('free')
   })

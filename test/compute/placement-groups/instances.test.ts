@@ -35,7 +35,7 @@ test('a broken rule suggests the move of the server, never of the instance', asy
   const { body } = await p.placed('web01', { nodeId: p.host.id })
   await p.settle()
   const shown = await p.admin('GET', `/placement-groups/${p.id}`)
-  expect(shown.violation).toBe('2 of 2 servers share a host machine: move one.')
+  expect(shown.violation).toBe('2 of 2 servers share a node: move one.')
   expect(shown.suggestion).toMatchObject({ server: { id: body.serverId }, to: { id: p.node.id } })
 })
 

@@ -70,12 +70,12 @@ describe('a hard group that keeps its servers apart', () => {
     expect(await attention()).toEqual([])
     await p.call(p.customer, 'PATCH', `/placement-groups/${id}`, { hard: true })
     expect(await read(id)).toMatchObject({
-      violation: '2 of 3 servers share a host machine: move one.',
+      violation: '2 of 3 servers share a node: move one.',
       suggestion: null,
     })
     const { suggestion } = await read(id, p.owner)
     expect(suggestion).toEqual({ server: { id: ids[0], hostname: 'db1' }, to: { id: nodes[2]!.id, name: 'fra-03' } })
-    expect(await attention()).toMatchObject([{ effect: '2 of 3 servers share a host machine: move one.' }])
+    expect(await attention()).toMatchObject([{ effect: '2 of 3 servers share a node: move one.' }])
     await p.admin('POST', `/admin/servers/${ids[0]}/actions/move`, { nodeId: suggestion.to.id })
     await p.settle()
     expect([(await read(id)).violation, await attention()]).toEqual([null, []])
@@ -126,7 +126,7 @@ describe('a hard group that keeps its servers apart', () => {
     expect((await read(id)).members.map(({ server }: any) => server.hostname)).toEqual(['db2'])
     await p.admin('POST', `/servers/${first}/actions/undelete`)
     await p.settle()
-    expect((await read(id)).violation).toBe('2 of 2 servers share a host machine: move one.')
+    expect((await read(id)).violation).toBe('2 of 2 servers share a node: move one.')
     await p.admin('DELETE', `/servers/${first}?immediately=true`)
     await p.settle()
     expect(p.db.$client.query('SELECT workload_id FROM placement_group_members').all()).toHaveLength(1)
@@ -146,7 +146,7 @@ describe('a group that keeps its servers together', () => {
       true,
     ])
     const stranger = await order('a3', { nodeId: nodes[2]!.id })
-    expect((await add(id, stranger)).body.violation).toBe('1 of 3 servers is on another host machine: move it.')
+    expect((await add(id, stranger)).body.violation).toBe('1 of 3 servers is on another node: move it.')
   })
   test('prefers that node where it is soft, and says when it could not', async () => {
     const id = await made({ policy: 'affinity', hard: false })
@@ -218,16 +218,16 @@ describe('a placement group', () => {
       return await (await p.controller.router.fetch(request)).text()
     }
     const own = await html(`/placement-groups/${id}`, p.customer.cookie)
-    for (const part of ['databases', 'db1', 'Each on its own host machine, always'])
+    for (const part of ['databases', 'db1', 'Each on its own node, always'])
       expect([part, own.includes(part)]).toEqual([part, true])
     expect(own.includes('fra-02')).toBe(false)
     const [{ id: serverId }] = (await p.admin('GET', '/servers?q=db1')).data
     expect(await html(`/servers/${serverId}/settings`, p.customer.cookie)).toContain(
-      'databases: Each on its own host machine, always',
+      'databases: Each on its own node, always',
     )
     expect(await html(`/admin/placement-groups/${id}`, p.owner.cookie)).toContain('fra-02')
     expect(await html(`/admin/servers/new?ownerId=${p.customer.id}`, p.owner.cookie)).toContain(
-      'databases: Each on its own host machine, always',
+      'databases: Each on its own node, always',
     )
   })
 })

@@ -6,7 +6,7 @@ import { move, nodeNamed, open, order } from './world.ts'
 
 const moved = {
   code: 4413,
-  reason: 'The server moves to another host machine. Open its console again: it is shown from there.',
+  reason: 'The server moves to another node. Open its console again: it is shown from there.',
 }
 
 for (const mode of ['live', 'near_live'] as const)

@@ -106,7 +106,7 @@ test('its owner reads one line on the timeline, with the downtime and without a 
     const { body } = await p.call(who, 'GET', `/servers/${id}/timeline`)
     const lines = body.data.filter((entry: any) => entry.jobId === jobId && entry.kind === 'job')
     expect(lines.map(({ title, result }: any) => `${title}: ${result}`)).toEqual([
-      'Moved to another host machine; it was off for 38.4 s: succeeded',
+      'Moved to another node; it was off for 38.4 s: succeeded',
     ])
     if (who === p.customer) expect(JSON.stringify(body)).not.toMatch(/fra-0/)
   }

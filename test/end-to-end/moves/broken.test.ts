@@ -229,7 +229,7 @@ describe.skipIf(note(reason, 'moves that break at the switch'))('a real move tha
     ['the SSH server of the target', () => nodes.killSsh(otherNode(home))],
     ['the controller', () => nodes.restartController()],
   ] as const)
-    for (const step of ['Shutting it down', 'Copying its disks', 'Giving it to the other host machine'] as const)
+    for (const step of ['Shutting it down', 'Copying its disks', 'Giving it to the other node'] as const)
       test(
         `${who} is killed at “${step}” of a move for which the guest is shut down`,
         async () => {

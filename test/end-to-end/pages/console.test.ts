@@ -215,7 +215,7 @@ describe('a console that ends', () => {
   test('says that the server moves, and goes on by itself on the new node', async () => {
     const opened = await visit('serial')
     const { page } = opened
-    const words = page.locator('[data-words]', { hasText: 'The server moves to another host machine.' })
+    const words = page.locator('[data-words]', { hasText: 'The server moves to another node.' })
     const said = words.waitFor()
     await p.admin('POST', `/admin/servers/${serverId}/actions/move`, { nodeId: nextNode })
     await p.settle()

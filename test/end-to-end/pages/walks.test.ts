@@ -160,7 +160,7 @@ describe('a job that failed', () => {
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/jobs/${failed.job}`)
       const card = page.locator('.fail')
-      expect(await card.getByRole('heading').textContent()).toBe('The host machine reported an error.')
+      expect(await card.getByRole('heading').textContent()).toBe('The node reported an error.')
       expect((await card.locator('dd').allTextContents()).join(' | ')).toMatch(
         /^Step \d+ of \d+, Starting it \| This job deleted no data\.$/,
       )

@@ -140,7 +140,7 @@ test('libvirt that does not answer: the node is connected, and its servers keep 
   for (const html of [...(await shownTo(p.owner, '/admin')), ...(await shownTo(p.customer, ''))])
     expect(html).toContain('last known')
   expect((await shownTo(p.owner, '/admin'))[0]).toContain('libvirt on its node does not answer')
-  expect((await shownTo(p.customer, ''))[0]).toContain('Its host machine does not tell whether it runs')
+  expect((await shownTo(p.customer, ''))[0]).toContain('Its node does not tell whether it runs')
   expect(await troubles(p)).toEqual([])
   const was = p.fingerprint()
   const refused = await p.call(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'web9' })

@@ -57,9 +57,7 @@ describe('a job whose node went away', () => {
       waitingSince: null,
     })
     expect(undone).toEqual(['plan node_unreachable'])
-    expect(e.log(id).at(-1)).toBe(
-      'Failed. A host machine is away: what is left to undo there is undone when it is back.',
-    )
+    expect(e.log(id).at(-1)).toBe('Failed. A node is away: what is left there is rolled back when it is back.')
     e.answering(() => ({}))
     e.node('a', 'connected')
     await tick()

@@ -52,8 +52,8 @@ describe('a job that is cancelled', () => {
     expect(undone).toEqual(['plan cancelled'])
     expect(e.log(id).slice(-3)).toEqual([
       'It was cancelled before its end: wrong image.',
-      'Undoing: Making',
-      'Failed; everything that was begun has been undone.',
+      'Rolling back: Making',
+      'Failed. Everything it had changed was rolled back.',
     ])
     expect(e.described).toEqual([])
   })

@@ -93,7 +93,7 @@ describe('a job', () => {
     await e.runner.idle()
     expect(undone).toEqual(['b', 'c', 'b/undo', 'a no_capacity'])
     expect(e.job(id)).toMatchObject({ state: 'failed', errorCode: 'no_capacity', errorMessage: 'No room.' })
-    expect(e.log(id).slice(-2)).toEqual(['Undoing: B', 'Failed; everything that was begun has been undone.'])
+    expect(e.log(id).slice(-2)).toEqual(['Rolling back: B', 'Failed. Everything it had changed was rolled back.'])
   })
   test('that breaks by an error of ours shows none of it, and tells the journal all', async () => {
     const broken = saga<Input>('broken').record('a', 'Working', {
@@ -201,7 +201,7 @@ describe('what may not fail', () => {
     e.sent[0]!.fail('node_removed')
     await e.runner.idle()
     expect(e.job(id).state).toBe('succeeded')
-    expect(e.log(id)).toContain('The host machine was removed, so nothing is done there.')
+    expect(e.log(id)).toContain('The node was removed, so nothing is done there.')
   })
   test('a job that may fail does so when its node is removed', async () => {
     const e = engine([looking])

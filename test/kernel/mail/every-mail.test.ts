@@ -11,6 +11,7 @@ import { write } from '../../../src/kernel/db/open.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
 import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
+import { tellFailures } from '../../../src/platform/jobs/told.ts'
 import { sendMessages } from '../../../src/platform/messages/send.ts'
 import { insertRollOut, insertRollOutNode, rollOutById, rollOutNode } from '../../../src/platform/roll-outs/queries.ts'
 import { stopAt } from '../../../src/platform/roll-outs/stop.ts'
@@ -98,6 +99,14 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await p.settle()
     expect(p.server(body.serverId).status).toBe('stopped')
     return ['evacuated is stopped for maintenance', addressOf(p.customer.id), /^\/servers$/]
+  },
+  'src/platform/jobs/told.ts': async () => {
+    p.node.agent.fault({ command: 'vm.define', mode: 'fail', times: 99 })
+    await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'fails01' })
+    await p.settle()
+    p.node.agent.fault()
+    tellFailures(p.db, p.controller.app)
+    return ['Install fails01 failed', addressOf(p.owner.id), /^\/admin\/jobs\//]
   },
   'src/compute/drains/announce.ts': async () => {
     await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'announced' })

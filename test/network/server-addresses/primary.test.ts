@@ -154,11 +154,11 @@ describe('two servers', () => {
     const [a, b] = [await order(p, 'web01', { nodeId: p.node.id }), await order(p, 'web02', { nodeId: far.id })]
     expect((await p.admin('GET', `/servers/${a}/primary-address-options`)).options[0]).toMatchObject({
       swapWith: [],
-      swapsWithNone: expect.stringContaining('host machine'),
+      swapsWithNone: expect.stringContaining('node'),
     })
     const before = everything(p)
     expect((await swap(p, a, b)).body.error.details.fields).toEqual([
-      { field: 'serverId', message: 'must be on the host machine of this one. Move one of the two first.' },
+      { field: 'serverId', message: 'must be on the node of this one. Move one of the two first.' },
     ])
     expect(everything(p)).toBe(before)
   })

@@ -102,10 +102,10 @@ test('only staff read the words of the node: in the job, its log, the lists and 
     expect([path, shown.includes('kvm-node-07'), shown.includes('Technical details')]).toEqual([path, false, false])
   }
   const shown = await page(p, p.customer, `/jobs/${jobId}`)
-  expect(shown).toContain('A command failed on the host machine.')
+  expect(shown).toContain('A command failed on the node.')
   expect(shown).toContain('This step failed.')
   const forStaff = await page(p, p.owner, `/admin/jobs/${jobId}`)
-  for (const text of ['A command failed on the host machine.', 'Technical details', 'kvm-node-07'])
+  for (const text of ['A command failed on the node.', 'Technical details', 'kvm-node-07'])
     expect(forStaff).toContain(text)
 })
 
@@ -115,7 +115,7 @@ test('a failed installation gives the server a plain cause', async () => {
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
   const { body } = await p.call(p.customer, 'GET', `/servers/${serverId}`)
-  expect(body).toMatchObject({ status: 'failed', failure: 'The host machine reported an error.' })
+  expect(body).toMatchObject({ status: 'failed', failure: 'The node reported an error.' })
 })
 
 describe('the cause in words', () => {
@@ -147,7 +147,7 @@ describe('the cause in words', () => {
     expect(codes.filter((code) => !Object.hasOwn(words, code))).toEqual([])
   })
   test('says of an unknown code where it failed, and leaves the words of the controller as they are', () => {
-    expect(plainCause(words, { code: 'no_such_code', message: RAW })).toBe('The host machine reported an error.')
+    expect(plainCause(words, { code: 'no_such_code', message: RAW })).toBe('The node reported an error.')
     expect(plainCause(words, { code: 'cancelled', message: 'Ada cancelled it.' })).toBe('Ada cancelled it.')
   })
   test('stands beside its feature: the kernel has the words of the runner and of every command alone', () => {

@@ -1,12 +1,16 @@
-// Owners read the steps of the jobs of their servers. To them a node is the host machine.
+// People read the steps of jobs and filter by their kinds: a kind has a title of its own, and no name of the code.
 import { expect, test } from 'bun:test'
 import { registry } from '../../../src/app/features.ts'
-import { lastLines } from '../../../src/kernel/jobs/failures.ts'
 
-const ofNodes = /\b(node|nodes)\b/i
+test('every kind of job has a title of its own, which begins a sentence', () => {
+  const titles = registry.jobs.map(({ title }) => title)
+  expect(titles.length).toBeGreaterThan(60)
+  expect(titles.filter((title) => !/^[A-Z][A-Za-z -]+[a-z]$/.test(title))).toEqual([])
+  expect(titles.length - new Set(titles).size).toBe(0)
+})
 
-test('no step of a job, and no last line of one, speaks of a node', () => {
-  const words = registry.jobs.flatMap(({ kind, steps }) => steps.map((step) => `${kind}: ${step.words}`))
+test('every step begins a sentence', () => {
+  const words = registry.jobs.flatMap(({ steps }) => steps.map((step) => step.words))
   expect(words.length).toBeGreaterThan(200)
-  expect([...words, ...Object.values(lastLines)].filter((text) => ofNodes.test(text))).toEqual([])
+  expect(words.filter((text) => !/^[A-Z]/.test(text) || text.endsWith('.'))).toEqual([])
 })

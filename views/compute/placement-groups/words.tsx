@@ -7,11 +7,11 @@ import { Check, Field } from '../../components/field.tsx'
 export type Group = Answers<{ group: typeof getGroup }>['group']
 
 export const policyWords = {
-  affinity: 'Together on one host machine',
-  anti_affinity: 'Each on its own host machine',
+  affinity: 'Together on one node',
+  anti_affinity: 'Each on its own node',
 } as const
 
-/** The rule of a group, such as `Each on its own host machine, always`. */
+/** The rule of a group, such as `Each on its own node, always`. */
 export const ruleWords = ({ policy, hard }: Pick<Group, 'policy' | 'hard'>) =>
   `${policyWords[policy]}, ${hard ? 'always' : 'where possible'}`
 
@@ -27,7 +27,7 @@ export const GroupFields = ({ scope, of: group }: { scope: string; of?: Group })
         {
           value: 'anti_affinity',
           label: policyWords.anti_affinity,
-          hint: 'If one host machine fails, only one of them is off.',
+          hint: 'If one node fails, only one of them is off.',
         },
         { value: 'affinity', label: policyWords.affinity, hint: 'They reach each other without a network between.' },
       ]}

@@ -130,7 +130,7 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
       {s.powerKnownAt && s.status !== 'terminated' && (
         <Note level="warn" action={s.node && <Link href={`/admin/nodes/${s.node.id}`}>Open node</Link>}>
           <strong>Its state is the last known.</strong>{' '}
-          {area ? 'libvirt on its node does not answer' : 'Its host machine does not tell whether it runs'} since{' '}
+          {area ? 'libvirt on its node does not answer' : 'Its node does not tell whether it runs'} since{' '}
           <Time iso={s.powerKnownAt} />. It may have stopped or started meanwhile, and cannot be changed until this is
           over.
         </Note>

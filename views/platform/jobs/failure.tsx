@@ -2,13 +2,14 @@
 import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
 import type { getServer } from '../../../src/compute/servers/list.ts'
 import { powerServer } from '../../../src/compute/servers/power.ts'
-import type { Answers } from '../../../src/kernel/web/page.ts'
+import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { getJob } from '../../../src/platform/jobs/jobs.ts'
 import { Action } from '../../components/action.tsx'
 import type { Area } from '../../components/area.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
+import { Time } from '../../components/time.tsx'
 import { away, quickPower } from '../../compute/servers/power-buttons.tsx'
 
 type Job = Answers<{ job: typeof getJob }>['job']
@@ -20,66 +21,97 @@ type FailureProps = {
   area: Area
 }
 
-export const Failure = ({ job, server, area }: FailureProps) => (
-  <div class="sec first">
-    <section class="fail" aria-labelledby="failure-t">
-      <header>
-        <Icon name="warning" />
-        <div>
-          <h2 id="failure-t">{job.cause}</h2>
-          <p>{leftBy(job)}</p>
-        </div>
-      </header>
-      <dl>
-        <div>
-          <dt>Where it stopped</dt>
-          <dd>
-            <b>
-              Step {job.step.n} of {job.step.of}
-            </b>
-            {job.step.name && `, ${job.step.name}`}
-          </dd>
-        </div>
-        {job.dataLost !== null && job.serverId && (
+export function Failure({ job, server, area }: FailureProps) {
+  const at = useAt()
+  const again = server ? nextOf(at, { retry: job.retry, server, area }) : null
+  return (
+    <div class="sec first">
+      <section class="fail" aria-labelledby="failure-t">
+        <header>
+          <Icon name="warning" />
           <div>
-            <dt>Data on the server</dt>
-            <dd>{job.dataLost ? <b>Deleted. The old system does not come back.</b> : 'This job deleted no data.'}</dd>
+            <h2 id="failure-t">{job.cause}</h2>
+            <p>{leftBy(job)}</p>
+          </div>
+        </header>
+        <dl>
+          <div>
+            <dt>Where it stopped</dt>
+            <dd>
+              <b>
+                Step {job.step.n} of {job.step.of}
+              </b>
+              {job.step.name && `, ${job.step.name}`}
+            </dd>
+          </div>
+          {job.dataLost !== null && job.serverId && (
+            <div>
+              <dt>Data on the server</dt>
+              <dd>{job.dataLost ? <b>Deleted. The old system does not come back.</b> : 'This job deleted no data.'}</dd>
+            </div>
+          )}
+          <div>
+            <dt>What to do</dt>
+            <dd>
+              {nextStep(job, area, again !== null)} {area !== '/admin' && <ProviderTold job={job} />}
+            </dd>
+          </div>
+        </dl>
+        {job.serverId && (
+          <div class="bar">
+            {again}
+            <Link class="btn" href={`${area}/servers/${job.serverId}`}>
+              <Icon name="server" />
+              Open server
+            </Link>
+            {area === '' && <AskSupport />}
           </div>
         )}
-      </dl>
-      {job.serverId && (
-        <div class="bar">
-          {server && <Next retry={job.retry} server={server} area={area} />}
-          <Link class="btn" href={`${area}/servers/${job.serverId}`}>
-            <Icon name="server" />
-            Open server
-          </Link>
-          {area === '' && <AskSupport />}
-        </div>
-      )}
-      {job.instanceId && (
-        <div class="bar">
-          <OpenInstance id={job.instanceId} area={area} />
-          {area === '' && <AskSupport />}
-        </div>
-      )}
-      {area === '/admin' && <TechnicalDetails job={job} />}
-    </section>
-  </div>
-)
-
-/** The state of the work, from its steps. */
-function leftBy({ steps, undoPending }: Job): string {
-  if (undoPending) return 'It failed. What is left of it on the node is undone when the node is back.'
-  const begun = steps.filter(({ state }) => state !== 'waiting')
-  if (begun.length === 0) return 'It failed before it changed anything.'
-  if (begun.some(({ state }) => state !== 'undone')) return 'It stopped there, and nothing was undone.'
-  return 'It failed, and its changes were undone.'
+        {job.instanceId && (
+          <div class="bar">
+            <OpenInstance id={job.instanceId} area={area} />
+            {area === '' && <AskSupport />}
+          </div>
+        )}
+        {area === '/admin' && <TechnicalDetails job={job} />}
+      </section>
+    </div>
+  )
 }
 
-/** The button that does it again; nothing where the state of the server or the rights of the reader refuse that. */
-function Next({ retry, server: s, area }: { retry: Job['retry']; server: Server; area: Area }) {
-  const at = useAt()
+/** The words about what was changed and what was not, from its steps. */
+function leftBy({ kindTitle, steps, undoPending }: Job): string {
+  if (undoPending) return `${kindTitle} failed. What is left of it on the node is rolled back when the node is back.`
+  const begun = steps.filter(({ state }) => state !== 'waiting')
+  if (begun.length === 0) return `${kindTitle} failed before it changed anything.`
+  if (begun.some(({ state }) => state !== 'undone')) return `${kindTitle} stopped there. What it did before stays.`
+  return `${kindTitle} failed. Everything it had changed was rolled back.`
+}
+
+function nextStep({ error }: Job, area: Area, isOffered: boolean): string {
+  if (error?.code === 'cancelled') return 'Nothing: somebody stopped it.'
+  const again = isOffered ? 'Try again.' : ''
+  if (area === '/admin') return `${again} The technical details have the words of the node.`.trim()
+  return isOffered ? 'Try again. If it fails again, ask your provider.' : 'Ask your provider if you still need it.'
+}
+
+/** The provider is told within a minute. */
+const TOLD_WITHIN_MS = 120_000
+function ProviderTold({ job: { providerToldAt, finishedAt, error } }: { job: Job }) {
+  const { now } = useAt()
+  if (providerToldAt)
+    return (
+      <>
+        Your provider was told <Time iso={providerToldAt} />.
+      </>
+    )
+  const isNew = finishedAt !== null && now - Date.parse(finishedAt) < TOLD_WITHIN_MS
+  return isNew && error?.code !== 'cancelled' ? <>Your provider is being told.</> : null
+}
+
+type Retried = { retry: Job['retry']; server: Server; area: Area }
+/** The button that does it again; null where the state of the server or the rights of the reader refuse that. */
+function nextOf(at: At, { retry, server: s, area }: Retried) {
   if (retry === null || !s.allowed.includes(retry)) return null
   const page = `${area}/servers/${s.id}`
   if (retry === 'reinstall')
@@ -120,7 +152,7 @@ function AskSupport() {
   ) : null
 }
 
-const stateWords = { waiting: 'not begun', started: 'begun', done: 'done', undone: 'undone' } as const
+const stateWords = { waiting: 'not begun', started: 'begun', done: 'done', undone: 'rolled back' } as const
 
 const TechnicalDetails = ({ job }: { job: Job }) => (
   <div class="bar">

@@ -9,9 +9,9 @@ type Step = Job['steps'][number]
 
 /** How a step is drawn (panel.css) and read: `n` counts from 1. Only the one that has failed is drawn as bad. */
 function lookOf({ state, step }: Job, ended: boolean, n: number, of: Step['state']): [string, string] {
-  if (state === 'failed' && n === step.n) return ['off', of === 'undone' ? 'failed, undone' : 'failed']
+  if (state === 'failed' && n === step.n) return ['off', of === 'undone' ? 'failed, rolled back' : 'failed']
   if (of === 'started' && !ended) return ['now', 'under way']
-  return of === 'done' ? ['done', ''] : ['', of === 'undone' ? 'undone' : '']
+  return of === 'done' ? ['done', ''] : ['', of === 'undone' ? 'rolled back' : '']
 }
 
 /** The plan of the job; before it is planned, nothing. */

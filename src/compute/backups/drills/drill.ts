@@ -123,7 +123,12 @@ function noteProof(tx: Tx, backupId: string, { proof, at, now }: { proof: DrillP
   if (planId) noteDrillOfPlan(tx, planId, { drilledAt: now, provenAt: now })
 }
 
-export const drilling = saga<Drilling>('drill', { lane: 'bulk', cancelWith: 'servers:settings' })
+export const drilling = saga<Drilling>('drill', {
+  title: 'Restore drill',
+  forStaff: true,
+  lane: 'bulk',
+  cancelWith: 'servers:settings',
+})
   .record('plan', 'Planning', {
     do: (tx, { input, now }) => plan(tx, input, now),
     undo: (tx, { input, error, now }) => noteFailure(tx, input.backupId, error, now),

@@ -79,7 +79,7 @@ export function namesIn(path: string): string[] {
 /** The node that made it, or another one. Throws `backup_files_unavailable`. */
 function nodeFor(tx: Db, nodes: PrepareContext['nodes'], backup: Backup): string {
   const found = nodesReaching(tx, backup).find((id) => nodes.connected(id))
-  if (found === undefined) throw unavailable('No host machine that reaches it is connected.')
+  if (found === undefined) throw unavailable('No node that reaches it is connected.')
   return found
 }
 
@@ -113,11 +113,11 @@ const refusalOf: Readonly<Record<string, (failure: NoAnswer) => ApiError>> = {
       `Files can be read of ext2, ext3 and ext4 only; this partition is ${fileSystemWords[fileSystem]}. ${INSTEAD}`,
     ),
   file_system_damaged: () => notBrowsable(`The file system in the backup is damaged there. ${INSTEAD}`),
-  tool_missing: () => unavailable('The host machine lacks FUSE or a program for it. Ask your provider.'),
-  too_many: () => unavailable('The host machine reads files of other backups. Try again in a few minutes.'),
-  unreachable: () => unavailable('The host machine does not take it up. Try again in a minute.'),
+  tool_missing: () => unavailable('The node lacks FUSE or a program for it. Ask your provider.'),
+  too_many: () => unavailable('The node reads files of other backups. Try again in a few minutes.'),
+  unreachable: () => unavailable('The node does not take it up. Try again in a minute.'),
   slow: () => unavailable('It takes long to open the backup. Try again in a minute: it goes on meanwhile.'),
-  broke_off: () => unavailable('The connection to the host machine broke off. Try again.'),
+  broke_off: () => unavailable('The connection to the node broke off. Try again.'),
 }
 
 function refusalFor(failure: NoAnswer, words: FailureWords): ApiError {

@@ -10,7 +10,12 @@ export const PARTS = 28
 
 type Checking = RepositoryKey & { nodeId: string; part: number }
 
-export const checkingRepository = saga<Checking>('check_backups', { lane: 'bulk', cancelWith: 'settings:write' })
+export const checkingRepository = saga<Checking>('check_backups', {
+  title: 'Backup check',
+  forStaff: true,
+  lane: 'bulk',
+  cancelWith: 'settings:write',
+})
   .command('check', 'Reading a part of the backups back', {
     abandonable: true,
     do: ({ input }, { db, secrets }) =>

@@ -7,7 +7,12 @@ import { NEVER, type RepositoryKey, updateRepository } from './queries.ts'
 
 type Pruning = RepositoryKey & { nodeId: string }
 
-export const pruningRepository = saga<Pruning>('prune_backups', { lane: 'bulk', cancelWith: 'settings:write' })
+export const pruningRepository = saga<Pruning>('prune_backups', {
+  title: 'Backup space recovery',
+  forStaff: true,
+  lane: 'bulk',
+  cancelWith: 'settings:write',
+})
   .record('begin', 'Beginning', {
     do: () => ({}),
     undo(tx, { input, error }) {

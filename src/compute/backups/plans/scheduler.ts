@@ -116,7 +116,7 @@ function obstacleOf(tx: Tx, { nodes }: Clocked, target: Server, plan: BackupPlan
   if (isHeldByJob(tx, target.id) || isHeldByJob(tx, readingLockOf(target.id)))
     return { code: 'server_busy', words: 'Another job worked on the server until the time for its backup was over.' }
   if (!nodes.connected(target.nodeId))
-    return { code: 'node_unreachable', words: 'The host machine could not be reached until the time was over.' }
+    return { code: 'node_unreachable', words: 'The node could not be reached until the time was over.' }
   return undefined
 }
 

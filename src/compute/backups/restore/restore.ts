@@ -100,7 +100,11 @@ function plan(tx: Tx, { serverId, backupId }: Restoring): Plan {
   }
 }
 
-export const restoringBackup = saga<Restoring>('restore', { lane: 'bulk', cancelWith: 'servers:reinstall' })
+export const restoringBackup = saga<Restoring>('restore', {
+  title: 'Restore',
+  lane: 'bulk',
+  cancelWith: 'servers:reinstall',
+})
   .record('hold', 'Holding space for the disk', {
     do(tx, { input: { serverId } }) {
       const target = load(tx, serverId)

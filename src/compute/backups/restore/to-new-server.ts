@@ -129,6 +129,7 @@ function planRestore(tx: Tx, { serverId, identity = 'keep' }: Restoring, backup:
 }
 
 export const restoringToNew = saga<Restoring>('restore_to_new', {
+  title: 'Restore to a new server',
   lane: 'bulk',
   cancelWith: 'servers:reinstall',
   retry: () => 'reinstall',

@@ -36,7 +36,11 @@ export function namesOfHost(tx: Db, nodeId: string): HttpNamesOfHost {
 const fingerprintOf = (names: HttpNamesOfHost): string | null =>
   names.domain === null ? null : new Bun.CryptoHasher('sha256').update(JSON.stringify(names)).digest('hex')
 
-export const settingHttpNames = saga<{ nodeId: string }>('gpu_http_names', { cancelWith: 'gpu:write' })
+export const settingHttpNames = saga<{ nodeId: string }>('gpu_http_names', {
+  title: 'HTTP name update',
+  forStaff: true,
+  cancelWith: 'gpu:write',
+})
   .record('choose', 'Choosing the names', {
     do: (tx, { input: { nodeId } }) => namesOfHost(tx, nodeId),
     undo(tx, { input: { nodeId }, now, error }) {

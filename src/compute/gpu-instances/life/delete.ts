@@ -134,7 +134,9 @@ export function deleteReleased(db: Db, { clock }: Pick<AppContext, 'clock'>) {
 
 const HOLD_GRACE_SECONDS = 60
 /** Stops one whose deletion waits for a second person, and gives its cards to others. */
-export const holdingBack = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_hold_back')
+export const holdingBack = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_hold_back', {
+  title: 'GPU instance stop before deletion',
+})
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
       nodeCommand(input.nodeId, 'container.stop', { workload: input.instanceId, graceSeconds: HOLD_GRACE_SECONDS }),
@@ -151,7 +153,7 @@ export const holdingBack = forwardSaga<{ instanceId: string; nodeId: string }>('
 
 /** `isTold`: its deletion was told when the brake held it. */
 type Deleting = { instanceId: string; nodeId: string; isTold?: boolean }
-export const deletingInstance = forwardSaga<Deleting>('gpu_delete')
+export const deletingInstance = forwardSaga<Deleting>('gpu_delete', { title: 'GPU instance deletion' })
   .record('plan', 'Planning', { losesData: true, do: () => true as const })
   .command('remove', 'Stopping it and removing its container', {
     do: ({ input }) => nodeCommand(input.nodeId, 'container.remove', { workload: input.instanceId }),

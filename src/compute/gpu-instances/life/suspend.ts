@@ -42,7 +42,9 @@ export const {
 })
 
 type Deed = Pick<NewJob, 'by' | 'title' | 'now' | 'parentId'>
-export const suspendingInstance = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_suspend')
+export const suspendingInstance = forwardSaga<{ instanceId: string; nodeId: string }>('gpu_suspend', {
+  title: 'GPU instance suspension',
+})
   .command('stop', 'Stopping it', {
     do: ({ input }) =>
       nodeCommand(input.nodeId, 'container.stop', { workload: input.instanceId, graceSeconds: SUSPEND_GRACE_SECONDS }),

@@ -35,6 +35,7 @@ export const stopInstance = (
   startJob(tx, stoppingInstance, { instanceId: target.id, nodeId: target.nodeId }, instanceJob(target, about))
 
 export const stoppingInstance = saga<{ instanceId: string; nodeId: string }>('gpu_stop', {
+  title: 'GPU instance stop',
   cancelWith: 'servers:power',
   retry: () => 'stop',
 })

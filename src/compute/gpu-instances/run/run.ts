@@ -72,6 +72,7 @@ const of = ({ instanceId }: Running) => ({ workload: instanceId })
 
 /** Sets up, starts, restarts, or makes anew from another image. */
 export const runningInstance = saga<Running, { begin: true }>('gpu_instance', {
+  title: 'GPU instance start',
   lane: 'build',
   cancelWith: 'servers:reinstall',
   retry: ({ action }: Running) => (action === 'create' ? 'rebuild' : action),
@@ -168,4 +169,4 @@ export const runningInstance = saga<Running, { begin: true }>('gpu_instance', {
   })
 
 /** Starts one that is no longer suspended, or whose deletion was refused. */
-export const unsuspendingInstance = runningInstance.promised('gpu_unsuspend')
+export const unsuspendingInstance = runningInstance.promised('gpu_unsuspend', 'GPU instance unsuspension')

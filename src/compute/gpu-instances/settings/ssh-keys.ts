@@ -43,7 +43,7 @@ const tellNode = ({ instanceId, nodeId }: Input, keys: readonly InstanceKey[]) =
     authorizedKeys: keys.map(({ publicKey }) => publicKey),
   })
 
-export const settingInstanceKeys = saga<Input>('gpu_keys', { cancelWith: 'servers:settings' })
+export const settingInstanceKeys = saga<Input>('gpu_keys', { title: 'SSH key update', cancelWith: 'servers:settings' })
   .command('tell', 'Telling its host', {
     do: ({ input }) => tellNode(input, input.keys),
     undo: ({ input }) => tellNode(input, input.before),

@@ -58,7 +58,7 @@ export const {
   unsuspended: (tx, { id }) => void endTrafficSuspension(tx, id),
 })
 
-export const suspending = forwardSaga<{ serverId: string; nodeId: string }>('suspend')
+export const suspending = forwardSaga<{ serverId: string; nodeId: string }>('suspend', { title: 'Suspension' })
   .command('stop', 'Stopping it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
   })
@@ -67,7 +67,7 @@ export const suspending = forwardSaga<{ serverId: string; nodeId: string }>('sus
     do: (tx, { input }) => changeWorkload(tx, input.serverId, { power: 'stopped' }),
   })
 
-export const unsuspending = forwardSaga<{ serverId: string; nodeId: string }>('unsuspend')
+export const unsuspending = forwardSaga<{ serverId: string; nodeId: string }>('unsuspend', { title: 'Unsuspension' })
   // Out of rescue: the password of the rescue system may be forgotten since, and a customer who pays wants the server.
   .record('plan', 'Finding its system', {
     do: (tx, { input }) => {

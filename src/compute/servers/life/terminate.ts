@@ -173,7 +173,7 @@ export function purgeDue(db: Db, app: MailContext) {
 type Input = { serverId: string; nodeId: string }
 
 /** Its definition, network rules, disk and addresses stay for as long as it can be brought back. */
-export const terminating = forwardSaga<Input>('terminate')
+export const terminating = forwardSaga<Input>('terminate', { title: 'Termination' })
   .command('stop', 'Stopping it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.stop', { workload: input.serverId, graceSeconds: 60 }),
   })
@@ -185,7 +185,7 @@ export const terminating = forwardSaga<Input>('terminate')
     },
   })
 
-export const purging = forwardSaga<Input>('purge')
+export const purging = forwardSaga<Input>('purge', { title: 'Disk deletion' })
   // Read when the job begins: a reinstallation may have replaced the disk after the termination was recorded.
   .record('plan', 'Finding its disks', {
     losesData: true,

@@ -115,7 +115,7 @@ function mustHaveMemory(tx: Tx, { nodeId, memoryMb }: Server, namesNode: boolean
   )
 }
 
-export const undeleting = forwardSaga<{ serverId: string; nodeId: string }>('undelete')
+export const undeleting = forwardSaga<{ serverId: string; nodeId: string }>('undelete', { title: 'Undeletion' })
   .command('start', 'Starting it', {
     do: ({ input }) => nodeCommand(input.nodeId, 'vm.start', { workload: input.serverId }),
   })

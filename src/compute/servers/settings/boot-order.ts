@@ -70,7 +70,10 @@ function plan(tx: Tx, { serverId, bootFirst }: Input): { before: Vm; after: Vm }
   return { before: vmOf(tx, target, volume, false), after: vmOf(tx, { ...target, bootFirst }, volume, false) }
 }
 
-export const settingBootOrder = saga<Input>('boot_order', { cancelWith: 'servers:settings' })
+export const settingBootOrder = saga<Input>('boot_order', {
+  title: 'Boot order change',
+  cancelWith: 'servers:settings',
+})
   .record('plan', 'Planning', { do: (tx, { input }) => plan(tx, input) })
   .command('define', 'Changing the virtual machine', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'vm.define', out.plan.after),

@@ -146,7 +146,7 @@ function plan(tx: Tx, { serverId, from, to }: Resizing): Plan {
   }
 }
 
-export const resizing = saga<Resizing>('resize', { neverStops: true })
+export const resizing = saga<Resizing>('resize', { title: 'Package change', neverStops: true })
   .record('hold', 'Holding the larger of both packages', {
     do: (tx, { input }) => plan(tx, input),
     // The operation holds the amounts.

@@ -57,7 +57,7 @@ type Input = {
   before: string | null
 }
 
-export const settingIso = saga<Input>('iso', { lane: 'build', cancelWith: 'servers:settings' })
+export const settingIso = saga<Input>('iso', { title: 'ISO change', lane: 'build', cancelWith: 'servers:settings' })
   // Before the download, so that a copy that a job leaves behind is deleted with the ISO.
   .record('copy', 'Choosing the ISO', {
     do: (tx, { input }) => {

@@ -25,8 +25,11 @@ type Input = { serverId: string; nodeId: string; restartPolicy: RestartPolicy; b
 const tellNode = ({ serverId, nodeId }: Input, restartPolicy: RestartPolicy) =>
   nodeCommand(nodeId, 'vm.set-restart-policy', { workload: serverId, restartPolicy })
 
-export const settingRestartPolicy = saga<Input>('restart_policy', { cancelWith: 'servers:settings' })
-  .command('tell', 'Telling its host machine', {
+export const settingRestartPolicy = saga<Input>('restart_policy', {
+  title: 'Restart policy change',
+  cancelWith: 'servers:settings',
+})
+  .command('tell', 'Telling its node', {
     do: ({ input }) => tellNode(input, input.restartPolicy),
     undo: ({ input }) => tellNode(input, input.before),
   })

@@ -168,7 +168,7 @@ function plan(tx: Tx, { serverId, nodeId }: Input): Plan {
   }
 }
 
-export const adopting = forwardSaga<Input>('adopt')
+export const adopting = forwardSaga<Input>('adopt', { title: 'Record correction', forStaff: true })
   .record('plan', 'Reading the records', { do: (tx, { input }) => plan(tx, input) })
   .command('allow', 'Allowing its addresses', {
     do: ({ input, out }) => nodeCommand(input.nodeId, 'firewall.allow', out.plan.rules),

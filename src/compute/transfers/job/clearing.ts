@@ -50,7 +50,7 @@ const remove = (n: number) => ({
       : undefined,
 })
 
-export const clearing = forwardSaga<Clearing>('clear_move')
+export const clearing = forwardSaga<Clearing>('clear_move', { title: 'Clean-up after a move', forStaff: true })
   // First: with the move the node forgets that it has given the server up.
   .command('remove', 'Removing the virtual machine', {
     do: ({ input: { from, serverId } }, { db }) =>
@@ -91,7 +91,7 @@ export const clearing = forwardSaga<Clearing>('clear_move')
       leaveOld(tx, transferById(tx, transferId)!, now)
       if (isLost(tx, serverId))
         log(
-          'The host machine to which it moved is lost. The disks that it left here are kept: they are the only copy.',
+          'The node to which it moved is lost. The disks that it left here are kept: they are the only copy.',
           'warning',
         )
       closeStay(tx, serverId, from, now)

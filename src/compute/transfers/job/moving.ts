@@ -100,6 +100,8 @@ const attached = (
 ) => disk && nodeCommand(nodeId, name, { workload: serverId, volume: disk.to })
 
 export const moving = saga<Moving>('move', {
+  title: 'Move',
+  forStaff: true,
   twoNodes: true,
   lane: 'bulk',
   cancelWith: 'servers:move',
@@ -140,7 +142,7 @@ export const moving = saga<Moving>('move', {
     do: ({ input }) => nodeCommand(input.from, 'transfer.key', ofTransfer(input)),
     undo: ({ input }) => end(input.from, input),
   })
-  .command('receive', 'Making its disks on the other host machine', {
+  .command('receive', 'Making its disks on the other node', {
     do: ({ input, out, now }) =>
       nodeCommand(input.to, 'transfer.receive', {
         ...ofTransfer(input),
@@ -363,7 +365,7 @@ export const moving = saga<Moving>('move', {
         ? nodeCommand(input.to, 'firewall.float', { workload: input.serverId, addresses: out.plan.floating, on: true })
         : undefined,
   })
-  .command('give', 'Giving it to the other host machine', {
+  .command('give', 'Giving it to the other node', {
     do: ({ input }) => nodeCommand(input.to, 'transfer.resume', ofTransfer(input)),
   })
   .command('start', 'Starting it there', {
@@ -384,7 +386,7 @@ export const moving = saga<Moving>('move', {
       const { resumedAt = null, power } = out.give ?? {}
       if (out.start || power === 'running') changeWorkload(tx, input.serverId, { power: 'running' })
       if (migratedIn(out) && resumedAt === null)
-        log('Its memory was lost on the other host machine: it was started there from its disk.', 'warning')
+        log('Its memory was lost on the other node: it was started there from its disk.', 'warning')
       releaseThings(tx, input.serverId, jobId)
       finish(tx, input, downtimeIn(out), now)
       emitChange(tx, now, transferById(tx, input.transferId)!)
@@ -413,8 +415,8 @@ export const moving = saga<Moving>('move', {
     },
   })
 
-const NEXT_LOST = 'Its next host machine was lost.'
-const BOTH_LOST = 'Both of its host machines were lost.'
+const NEXT_LOST = 'Its next node was lost.'
+const BOTH_LOST = 'Both of its nodes were lost.'
 /** Ends the record of a move whose next node is lost, and gives back what it held beside the server. */
 function endLost(tx: Tx, { serverId, transferId, jobId }: Moving & { jobId: string }, now: number, cause = BOTH_LOST) {
   releaseThings(tx, serverId, jobId)

@@ -28,8 +28,8 @@ export const timelineOfMoves: TimelineSource = ({ tx }, { id }, span) =>
 function titleOf({ state, downtimeMs }: Transfer): string {
   const off = downtimeMs ? `; it was off for ${lengthOf(downtimeMs)}` : ''
   return state === 'finished'
-    ? `Moved to another host machine${off}`
-    : `The move to another host machine ${state === 'cancelled' ? 'was cancelled' : 'failed'}${off}`
+    ? `Moved to another node${off}`
+    : `The move to another node ${state === 'cancelled' ? 'was cancelled' : 'failed'}${off}`
 }
 const lengthOf = (ms: number) =>
   ms < 1000 ? `${ms} ms` : ms < 90_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`

@@ -5,8 +5,8 @@ import type { Db } from '../../../kernel/db/open.ts'
 import { type AddressNeed, lackingAddresses } from '../../../network/ip-pools/allocate.ts'
 import { lackingRoute } from '../../../network/ip-pools/given.ts'
 import type { NodeCapacity } from '../../placement/capacity.ts'
-import { type Lack, lackOf } from '../../placement/main-cause.ts'
-import { judgeBy, type Nodes, poolsFor, shortageReasons } from '../../placement/placement.ts'
+import { type Lack, lackOf, shortageReasons } from '../../placement/main-cause.ts'
+import { judgeBy, type Nodes, poolsFor } from '../../placement/placement.ts'
 import { type PoolSpace, poolOfStorage } from '../../storage-pools/queries.ts'
 import type { Workload } from '../queries.ts'
 import { type Planned, ruleFor } from './group-rule.ts'
@@ -70,7 +70,7 @@ export function judgeForMove(tx: Db, workload: Workload, brought: Brought, nodes
       .toSorted((a, b) => b.diskGb - a.diskGb)
       .map(({ volumeId, ...volume }) => ({ volumeId, diskGb: volume.diskGb, place: placeFor(node, volume, taken) }))
     const homeless = placed.some((volume) => volume.place === undefined)
-    if (place === undefined || homeless) return { disabledReason: shortageReasons.disk, lack: 'room' }
+    if (place === undefined || homeless) return { disabledReason: shortageReasons.disk, lack: 'capacity' }
     const broken = group?.brokenBy(node.id)
     return { ...place, volumes: placed.map(({ place: at, ...volume }) => ({ ...volume, ...at! })), broken }
   }

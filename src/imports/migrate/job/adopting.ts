@@ -19,6 +19,8 @@ import {
 } from './moving.ts'
 
 export const adopting = saga<Moving>('import_adopt', {
+  title: 'Import in place',
+  forStaff: true,
   lane: 'bulk',
   cancelWith: 'imports:write',
   neverStops: true,

@@ -41,6 +41,8 @@ const discard = ({ input, out }: In & { out: { plan?: MovingPlan } }) =>
   out.plan && nodeCommand(input.nodeId, 'source-host.discard', { copy: input.serverId, volume: out.plan.volume })
 
 export const copying = saga<Moving>('import', {
+  title: 'Import',
+  forStaff: true,
   lane: 'bulk',
   cancelWith: 'imports:write',
   neverStops: true,

@@ -110,6 +110,6 @@ export class Backward {
   }
 
   private sayUndo(job: Job, step: Step, tries: number) {
-    if (tries === 1) this.execution.say(job.id, 'info', `Undoing: ${step.words}`)
+    if (tries === 1) this.execution.say(job.id, 'info', `Rolling back: ${step.words}`)
   }
 }

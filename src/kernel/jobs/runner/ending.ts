@@ -84,7 +84,7 @@ export class Ending {
       if (undoNodeId !== job.undoNodeId || holds !== job.holds) this.execution.notes.set(job.id, { undoNodeId, holds })
       return this.unlockUnless(job, left)
     }
-    this.execution.say(job.id, 'info', 'What was left to undo is undone.')
+    this.execution.say(job.id, 'info', 'What was left is rolled back.')
     this.execution.log.flush()
     write(this.execution.db, (tx) => {
       tx.update(jobs).set({ undoNodeId: null, tries: 0 }).where(eq(jobs.id, job.id)).run()

@@ -211,7 +211,7 @@ export class Execution {
       return output
     } catch (error) {
       if (!mustEnd || !(error instanceof CommandFailed) || error.failure !== 'node_removed') throw error
-      this.say(going.job.id, 'warning', 'The host machine was removed, so nothing is done there.')
+      this.say(going.job.id, 'warning', 'The node was removed, so nothing is done there.')
       return null
     } finally {
       going.inFlight = undefined

@@ -23,9 +23,13 @@ type Input = { parts: Parts; partnerJob: string | null }
 export const reasonOf = (serverId: string) => `Next address of ${serverId}`
 
 /** Holds the other server of a swap: it does nothing, and ends with the swap. */
-export const awaitingSwap = saga<{ serverId: string }>('await_swap', {}).record('end', 'The swap has ended', {
-  do: () => {},
-})
+export const awaitingSwap = saga<{ serverId: string }>('await_swap', { title: 'Address swap' }).record(
+  'end',
+  'The swap has ended',
+  {
+    do: () => {},
+  },
+)
 
 /** The record: who has which address from now on. Throws what has come between. */
 export function record(tx: Tx, [first, second]: Parts, now: number) {
@@ -91,6 +95,7 @@ type Planned = readonly [ReturnType<typeof planPart>, ReturnType<typeof planPart
 const side = ({ parts }: Input, plan: Planned, n: 0 | 1) => ({ part: parts[n], planned: plan[n] })
 
 export const exchanging = saga<Input>('primary_address', {
+  title: 'Primary address change',
   cancelWith: 'servers:resize',
   twoNodes: true,
   neverStops: true,

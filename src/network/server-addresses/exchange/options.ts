@@ -45,7 +45,7 @@ export const primaryAddressOptions = operation({
           swapWith,
           swapsWithNone: swapWith.length
             ? null
-            : 'Its owner has no other server on the same host machine with an address to swap.',
+            : 'Its owner has no other server on the same node with an address to swap.',
         }
       }),
     }

@@ -43,7 +43,7 @@ export const swapPrimaryAddresses = operation({
     if (isApart(target, other))
       throw invalid({
         field: 'serverId',
-        message: 'must be on the host machine of this one. Move one of the two first.',
+        message: 'must be on the node of this one. Move one of the two first.',
       })
     const both = [target, other] as const
     for (const one of both) {
