@@ -76,6 +76,23 @@ const dataOf = (/** @type {Chart} */ { series }, /** @type {Metrics} */ of) => {
   return [times, ...values]
 }
 
+/** The time of the server, whatever the browser's clock says. */
+const skew = Date.now() - Number(document.documentElement.dataset['now'] ?? Date.now())
+const UNITS = /** @type {[number, string][]} */ ([
+  [86400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+])
+/** How old the newest value of a chart is, in words; undefined while it is current. As in charts.tsx. */
+function ageOf(/** @type {(number | null)[]} */ values, /** @type {Metrics} */ { from, resolutionSeconds: step }) {
+  const last = values.findLastIndex((one) => one !== null)
+  const seconds = (Date.now() - skew - Date.parse(from)) / 1000 - (last + 1) * step
+  if (last < 0 || seconds <= step + 120) return undefined
+  const [unit, word] = /** @type {[number, string]} */ (UNITS.find(([u]) => seconds >= u))
+  return `${Math.floor(seconds / unit)} ${word}`
+}
+
 /** The value of each series at this place, or its last one. */
 function tell(/** @type {Chart} */ chart, /** @type {number | null | undefined} */ at) {
   const [times = [], ...values] = dataOf(chart, /** @type {Metrics} */ (metrics))
@@ -85,7 +102,10 @@ function tell(/** @type {Chart} */ chart, /** @type {number | null | undefined} 
     place.textContent = inWords(value, chart.unit)
   }
   const when = /** @type {HTMLElement} */ (chart.figure.querySelector('[data-when]'))
-  when.textContent = at === null || at === undefined ? 'now' : exact.format((times[at] ?? 0) * 1000)
+  const isLast = at === null || at === undefined
+  const age = ageOf(values[0] ?? [], /** @type {Metrics} */ (metrics))
+  when.textContent = isLast ? (age ? `last value, ${age} ago` : 'now') : exact.format((times[at] ?? 0) * 1000)
+  chart.figure.classList.toggle('stale', age !== undefined)
 }
 
 /** Grey where nothing was measured. */

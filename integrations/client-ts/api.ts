@@ -1538,6 +1538,8 @@ export type GpuHost = {
   name: string
   location: LocationReference
   connected: boolean
+  /** When the host, which is away, was last connected; null while it is connected. */
+  seenAt: string | null
   /** It takes new GPU instances. Whether it takes servers is said by the node. */
   open: boolean
   /** Its container engine; with a problem it runs no instances. Null: it reports none. */
@@ -3769,7 +3771,7 @@ export type Node = {
   differences: number
   /** It has not told which addresses are in use on it since the database was restored: until then the pools that it routes give none. */
   awaited: boolean
-  /** Measured now; null while the node is away. */
+  /** Measured at `at`: now, or, while the node is away, the last time; null before the first since the controller started. */
   load: NodeLoad | null
 }
 
@@ -8553,7 +8555,7 @@ export interface Operations {
       differences: number
       /** It has not told which addresses are in use on it since the database was restored: until then the pools that it routes give none. */
       awaited: boolean
-      /** Measured now; null while the node is away. */
+      /** Measured at `at`: now, or, while the node is away, the last time; null before the first since the controller started. */
       load: NodeLoad | null
       facts: {
         hostname: OneLineOfText0To253

@@ -86,6 +86,18 @@ export function Clock({ iso }: { iso: string }) {
     </time>
   )
 }
+const DAY_MS = 86_400_000
+/** How long ago, with the time of day behind it, and of an older one the day as well. `clock`: false leaves it out. */
+export function Ago({ iso, clock = true }: { iso: string; clock?: boolean }) {
+  const isOfToday = useAt().now - Date.parse(iso) < DAY_MS
+  return (
+    <>
+      <Time iso={iso} />
+      {clock && <> ({isOfToday ? <Clock iso={iso} /> : <Exact iso={iso} />})</>}
+    </>
+  )
+}
+
 /** As a datetime-local field takes it, in the reader's zone; undefined for none, and for what is no time. */
 export function useLocalMinute(iso: string | null | undefined): string | undefined {
   const at = useAt()

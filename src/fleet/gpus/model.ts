@@ -113,6 +113,7 @@ export const gpuHostResponse = namedSchema('GpuHost', {
   name: t.String(),
   location: locationReferred,
   connected: t.Boolean(),
+  seenAt: described(nullable(time), 'When the host, which is away, was last connected; null while it is connected.'),
   open: described(t.Boolean(), 'It takes new GPU instances. Whether it takes servers is said by the node.'),
   engine: described(
     nullable(t.Object({ name: t.String(), version: t.String(), problems: t.Array(t.String()) })),
@@ -145,6 +146,7 @@ export function showHost({ tx, nodes, actor }: HostContext, row: HostRow): Stati
     name: row.name,
     location: locationOf(tx, row),
     connected: nodes.connected(row.nodeId),
+    seenAt: isoOrNull(nodes.lastSeen(row.nodeId) ?? null),
     open: !!row.open,
     engine:
       row.engine === null

@@ -103,14 +103,16 @@ export const nodeResponse = namedSchema('Node', {
         pools: t.Array(namedSchema('StoragePool', { ...poolFigures, silentSince: t.Optional(time) })),
       }),
     ),
-    'Measured now; null while the node is away.',
+    'Measured at `at`: now, or, while the node is away, the last time; null before the first since the controller ' +
+      'started.',
   ),
 })
 
 export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; actor: Actor }, node: Node) {
   const capacity = capacityOf(tx, node.id)
   const connected = nodes.connected(node.id)
-  const beat = connected ? nodes.heartbeat(node.id) : undefined
+  const last = nodes.heartbeat(node.id)
+  const beat = connected ? last : undefined
   const { facts } = node
   return {
     id: node.id,
@@ -150,13 +152,13 @@ export function showNode({ tx, nodes }: Pick<AppContext, 'nodes'> & { tx: Db; ac
     })),
     differences: node.differences.length + claimedPlaces(tx, node.id),
     awaited: isAwaited(tx, node.id),
-    load: beat
+    load: last
       ? {
-          at: iso(beat.at),
-          cpuPercent: beat.cpuPercent,
-          load1: beat.load1,
-          memoryFreeMb: beat.memoryFreeMb,
-          pools: beat.pools.map(({ silentSince, ...pool }) => ({
+          at: iso(last.at),
+          cpuPercent: last.cpuPercent,
+          load1: last.load1,
+          memoryFreeMb: last.memoryFreeMb,
+          pools: last.pools.map(({ silentSince, ...pool }) => ({
             ...pool,
             ...(silentSince !== undefined && { silentSince: iso(silentSince) }),
           })),

@@ -325,7 +325,10 @@ describe('a node that reports', () => {
     expect(node.diskGb).toBe(Math.floor(5e11 / 1024 ** 3))
     p.node.agent.disconnect()
     await settled(p)
-    expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({ load: null, connected: false })
+    expect(await p.admin('GET', `/admin/nodes/${p.node.id}`)).toMatchObject({
+      load: { cpuPercent: 12, at: node.load.at },
+      connected: false,
+    })
   })
   test('an orphan is shown, to staff only, and never deleted', async () => {
     using p = await world()

@@ -1,18 +1,14 @@
 // The maintenance of a node, on the node's page: what was done, what comes next, and what waits for its end.
-import type { Answers } from '../../../src/kernel/web/page.ts'
-import type { getNodeMetrics } from '../../../src/platform/metrics/show.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
-import { Clock, Time } from '../../components/time.tsx'
+import { Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 import { duration } from '../transfers/words.tsx'
 import { EndMaintenance } from './end.tsx'
 import type { ShownMaintenance } from './outcome.tsx'
 import { ServerLink, titleOf } from './words.tsx'
-
-type Answered = Answers<{ signs: typeof getNodeMetrics }>
 
 export type { ShownMaintenance }
 
@@ -151,44 +147,6 @@ export function MaintenanceSteps({ of: { steps } }: Props) {
           </li>
         ))}
       </ol>
-    </Section>
-  )
-}
-
-const BAR = 10
-/** One bar for each minute of the last hour: a gap is the restart, or a time without connection. */
-export function SignsOfLife({ of }: { of: Answered['signs'] }) {
-  const measured = of.series.cpuPercent.map((value) => value !== null)
-  const seen = measured.filter(Boolean).length
-  return (
-    <Section id="signs" title="Signs of life, last hour" count="one bar a minute">
-      <svg
-        class="heartbeats"
-        viewBox={`0 0 ${measured.length * BAR - 4} 40`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Measured in ${seen} of ${count(measured.length, 'minute')}`}
-      >
-        {measured.map((isThere, i) => (
-          <rect
-            class={isThere ? undefined : 'x'}
-            x={i * BAR}
-            y={isThere ? 8 : 32}
-            width={6}
-            height={isThere ? 32 : 8}
-            rx={2}
-          />
-        ))}
-      </svg>
-      <div class="bar muted">
-        <small>
-          <Clock iso={of.from} />
-        </small>
-        <span class="grow" />
-        <small>
-          measured in {seen} of {count(measured.length, 'minute')}
-        </small>
-      </div>
     </Section>
   )
 }

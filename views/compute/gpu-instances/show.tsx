@@ -16,6 +16,7 @@ import { Command, Copyable, Facts, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { Exact, Moment, Time } from '../../components/time.tsx'
 import { count, exactGb, list } from '../../components/words.ts'
+import { awaySince } from '../../fleet/nodes/stale.tsx'
 import { CardPanels } from '../../platform/metrics/cards.tsx'
 import { HELD } from './actions.tsx'
 import { instancePage, tabOf } from './area.ts'
@@ -42,7 +43,9 @@ export const instancePages = instancePage({
             <Connect instance={data.instance} area={area} />
           </Live>
           <Live id="cards-live" every={10}>
-            {data.metrics && data.metrics.cards.length > 0 && <Cards metrics={data.metrics} />}
+            {data.metrics && data.metrics.cards.length > 0 && (
+              <Cards metrics={data.metrics} since={awaySince(data.instance)} />
+            )}
           </Live>
         </div>
         <div>
@@ -157,7 +160,8 @@ function Ports({ instance }: { instance: Instance }) {
   )
 }
 
-const Cards = ({ metrics }: { metrics: NonNullable<Data['metrics']> }) => {
+type CardsProps = { metrics: NonNullable<Data['metrics']>; since: string | undefined }
+const Cards = ({ metrics, since }: CardsProps) => {
   const measured = metrics.cards.flatMap(({ measuredAt }) => measuredAt ?? [])
   return (
     <Section
@@ -171,7 +175,7 @@ const Cards = ({ metrics }: { metrics: NonNullable<Data['metrics']> }) => {
         )
       }
     >
-      <CardPanels cards={metrics.cards} />
+      <CardPanels cards={metrics.cards} since={since} />
     </Section>
   )
 }

@@ -40,7 +40,7 @@ export function ServerFrame({ children, ...of }: FrameProps) {
   return inContext(
     { ...context, at: narrowed(context.at, resource, s) },
     <>
-      <Live id="server" every={2}>
+      <Live id="server" every={2} class={s.nodeConnected ? 'live' : 'live away'}>
         <Head
           title={s.name}
           tile={s.image && <OsTile name={s.image.name} large />}

@@ -8,6 +8,7 @@ import type { Area } from '../../components/area.ts'
 import { Stats } from '../../components/figures.tsx'
 import { Link } from '../../components/link.tsx'
 import { exactMb, traffic, usedTraffic } from '../../components/words.ts'
+import { awaySince, Stale } from '../../fleet/nodes/stale.tsx'
 import { inWords, type Unit } from '../../platform/metrics/words.ts'
 import type { Server } from './words.ts'
 
@@ -26,25 +27,27 @@ export function Use({ server: s, metrics, bandwidth: b, area }: UseProps) {
   const memory = newest('memoryMb', 'mebibytes')
   const href = `${area}/servers/${s.id}/metrics`
   return (
-    <Stats>
-      <Figure href={href} title="CPU" value={cpu} of={`of ${s.vcpus} vCPU`} />
-      {memory && <Figure href={href} title="Memory" value={memory} of={`of ${exactMb(s.memoryMb)}`} />}
-      <Figure
-        href={href}
-        title="Network"
-        value={newest('rxBytesPerSecond', 'bits') ?? 'no data'}
-        of="in"
-        words={`${newest('txBytesPerSecond', 'bits') ?? 'no data'} out`}
-      />
-      {b && (
+    <Stale since={awaySince(s)}>
+      <Stats>
+        <Figure href={href} title="CPU" value={cpu} of={`of ${s.vcpus} vCPU`} />
+        {memory && <Figure href={href} title="Memory" value={memory} of={`of ${exactMb(s.memoryMb)}`} />}
         <Figure
           href={href}
-          title={`Traffic in ${nameOfMonth(b.month)}`}
-          value={usedTraffic(b.usedBytes)}
-          of={b.allowanceGb === null ? '' : `of ${traffic(b.allowanceGb + b.addedGb)}`}
+          title="Network"
+          value={newest('rxBytesPerSecond', 'bits') ?? 'no data'}
+          of="in"
+          words={`${newest('txBytesPerSecond', 'bits') ?? 'no data'} out`}
         />
-      )}
-    </Stats>
+        {b && (
+          <Figure
+            href={href}
+            title={`Traffic in ${nameOfMonth(b.month)}`}
+            value={usedTraffic(b.usedBytes)}
+            of={b.allowanceGb === null ? '' : `of ${traffic(b.allowanceGb + b.addedGb)}`}
+          />
+        )}
+      </Stats>
+    </Stale>
   )
 }
 

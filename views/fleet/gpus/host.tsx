@@ -12,6 +12,7 @@ import { State, type Tone } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { mb } from '../../components/words.ts'
+import { awaySince, Stale } from '../nodes/stale.tsx'
 
 export type Host = Answers<{ g: typeof listGpus }>['g']['data'][number]
 type Card = Host['cards'][number]
@@ -50,7 +51,9 @@ export const GpuHost = ({ of: h, title, href }: HostProps) => (
         ]}
       />
     </div>
-    <Table label={`Cards of ${h.name}`} rows={h.cards} columns={columns} idOf={(card) => card.id} />
+    <Stale since={awaySince(h)}>
+      <Table label={`Cards of ${h.name}`} rows={h.cards} columns={columns} idOf={(card) => card.id} />
+    </Stale>
   </Section>
 )
 

@@ -5,7 +5,7 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { NodeState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { Ago } from '../../components/time.tsx'
 import { type ShownNode, virtualisation } from './load.tsx'
 
 /** `state`: in place of whether it is connected and open. */
@@ -51,11 +51,11 @@ const Summary = ({ node: n }: HeadProps) => (
     <span>{n.fake ? 'Simulated: it runs no virtual machines' : virtualisation[n.virtualisation.kind]}</span>
     {n.connected && n.connectedAt ? (
       <span>
-        connected <Time iso={n.connectedAt} />
+        connected <Ago iso={n.connectedAt} />
       </span>
     ) : (
       <span>
-        last seen <Time iso={n.seenAt} />
+        last seen <Ago iso={n.seenAt} />
       </span>
     )}
   </>

@@ -2,6 +2,7 @@ import type { getNode, listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Meter } from '../../components/figures.tsx'
 import { gb, mb } from '../../components/words.ts'
+import { awaySince, Stale } from './stale.tsx'
 
 export type Node = Answers<{ nodes: typeof listNodes }>['nodes']['data'][number]
 /** A node on its own page. */
@@ -35,10 +36,10 @@ export const DiskMeter = ({ of: n, inline = false }: Props) => (
 
 export const Load = ({ of: n }: { of: Node }) =>
   n.load ? (
-    <>
+    <Stale since={awaySince(n)} inline>
       {`${Math.round(n.load.cpuPercent)} % CPU`}
-      <small>{`load ${n.load.load1.toFixed(2)} on ${n.threads} threads`}</small>
-    </>
+      {n.connected && <small>{`load ${n.load.load1.toFixed(2)} on ${n.threads} threads`}</small>}
+    </Stale>
   ) : (
     <>–</>
   )

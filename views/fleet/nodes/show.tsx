@@ -1,10 +1,11 @@
 import type { AssetName } from '../../../public/assets.ts'
 import { getMaintenance } from '../../../src/compute/drains/maintenance.ts'
+import { listAllInstances } from '../../../src/compute/gpu-instances/list.ts'
 import { listAllServers } from '../../../src/compute/servers/list.ts'
 import { moveServer } from '../../../src/compute/transfers/move.ts'
 import { listVolumes } from '../../../src/compute/volumes/list.ts'
 import { getNode } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, ifAllowed, ifNamed, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getNodeMetrics } from '../../../src/platform/metrics/show.ts'
@@ -13,7 +14,7 @@ import { Meter } from '../../components/figures.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
-import { Time } from '../../components/time.tsx'
+import { Ago, Time } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
 import { AllOfNode } from '../../compute/bulk-actions/bar.tsx'
 import { manyServers } from '../../compute/bulk-actions/ways.ts'
@@ -25,28 +26,26 @@ import {
   MaintenanceBars,
   MaintenanceSteps,
   MaintenanceTag,
-  type ShownMaintenance,
-  SignsOfLife,
   WereHere,
 } from '../../compute/drains/of-node.tsx'
+import { InstanceTable } from '../../compute/gpu-instances/table.tsx'
 import { type ListedServer, ServerTable } from '../../compute/servers/table.tsx'
 import { MoveLink } from '../../compute/transfers/move-link.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
 import { NodeActions } from './actions.tsx'
 import { NodeHead } from './frame.tsx'
+import { Absences, Heartbeats } from './heartbeats.tsx'
 import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
-import { Warnings } from './warnings.tsx'
+import { awaySince, Stale } from './stale.tsx'
+import { Warnings, WhatToTry } from './warnings.tsx'
 
 const reads = {
   node: getNode,
   servers: ifAllowed(listAllServers, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '50' } })),
+  instances: ifAllowed(listAllInstances, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
   volumes: ifAllowed(listVolumes, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '20' } })),
   maintenance: ifAllowed(getMaintenance),
-  signs: ifNamed(getNodeMetrics, ({ params }, { maintenance }) =>
-    isInMaintenance(maintenance as ShownMaintenance | undefined)
-      ? { params, query: { range: '1h', resolution: '60' } }
-      : undefined,
-  ),
+  minutes: reading(getNodeMetrics, ({ params }) => ({ params, query: { range: '1h', resolution: '60' } })),
   jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -61,7 +60,7 @@ export const nodePage = page({
   view: (data) => <NodePage {...data} />,
 })
 
-function NodePage({ node, maintenance, signs, servers, volumes, jobs }: Data) {
+function NodePage({ node, maintenance, minutes, servers, instances, volumes, jobs }: Data) {
   const maintained = isInMaintenance(maintenance) ? maintenance : undefined
   return (
     <Live id="node" every={4}>
@@ -84,23 +83,26 @@ function NodePage({ node, maintenance, signs, servers, volumes, jobs }: Data) {
         <div class="split">
           <div>
             <WereHere of={maintained} />
-            {signs && <SignsOfLife of={signs} />}
           </div>
           <div>
             <MaintenanceSteps of={maintained} />
           </div>
         </div>
       )}
+      <Heartbeats of={node} metrics={minutes} />
+      {servers && <Servers servers={servers} nodeId={node.id} />}
+      {instances && instances.total > 0 && <Instances of={instances} nodeId={node.id} />}
       <div class="split">
         <div>
+          <WhatToTry node={node} />
           <Host node={node} />
         </div>
         <div>
           <Capacity node={node} />
+          <Absences of={node} />
           <Differences node={node} />
         </div>
       </div>
-      {servers && <Servers servers={servers} nodeId={node.id} />}
       {jobs && <Jobs jobs={jobs} nodeId={node.id} />}
     </Live>
   )
@@ -116,7 +118,9 @@ const Capacity = ({ node: n }: NodeProps) => (
         the host.
       </p>
       {n.load ? (
-        <Measured node={n} load={n.load} />
+        <Stale since={awaySince(n)}>
+          <Measured node={n} load={n.load} />
+        </Stale>
       ) : (
         <p class="muted">Load is measured while the node is connected.</p>
       )}
@@ -125,9 +129,9 @@ const Capacity = ({ node: n }: NodeProps) => (
 )
 
 const Measured = ({ node: n, load }: NodeProps & { load: NonNullable<ShownNode['load']> }) => (
-  <>
+  <div class="stack">
     <h3>
-      Measured <Time iso={load.at} />
+      Measured <Ago iso={load.at} />
     </h3>
     <Meter
       label="CPU"
@@ -160,7 +164,7 @@ const Measured = ({ node: n, load }: NodeProps & { load: NonNullable<ShownNode['
         </small>
       </div>
     ))}
-  </>
+  </div>
 )
 
 /** Each on a line of its own; false for none. */
@@ -184,7 +188,7 @@ const Host = ({ node: n }: NodeProps) => (
         ['Firmware', firmwareOf(n.facts.hardware)],
         ['Versions', lines(Object.entries(n.facts.versions).map(([name, version]) => `${name} ${version}`))],
         ['Agent', `${n.agentVersion}${n.agentOutdated ? ' (outdated)' : ''}`],
-        ['Booted', <Time iso={new Date(n.facts.bootedAt).toISOString()} />],
+        ['Booted', <Ago iso={new Date(n.facts.bootedAt).toISOString()} />],
         ['Addresses', lines(n.facts.addresses)],
         ['Bridges', <Bridges node={n} />],
         ['Address pools', <Pools node={n} />],
@@ -250,7 +254,7 @@ const Differences = ({ node: n }: NodeProps) => (
         Unknown while the node is away
         {n.inventoryAt && (
           <>
-            ; last compared <Time iso={n.inventoryAt} />
+            ; last compared <Ago iso={n.inventoryAt} />
           </>
         )}
         .
@@ -261,7 +265,7 @@ const Differences = ({ node: n }: NodeProps) => (
         The node matches the records.{' '}
         {n.inventoryAt ? (
           <>
-            Compared <Time iso={n.inventoryAt} />.
+            Compared <Ago iso={n.inventoryAt} />.
           </>
         ) : (
           'It has not been compared yet.'
@@ -277,6 +281,27 @@ const MoveMenu = ({ server: s }: { server: ListedServer }) => (
   </Menu>
 )
 
+const Instances = ({ of, nodeId }: { of: NonNullable<Data['instances']>; nodeId: string }) => (
+  <Section
+    id="instances"
+    title="GPU instances"
+    flush
+    count={of.total}
+    actions={
+      of.nextCursor && (
+        <Link to="/admin/gpu-instances" query={{ nodeId }}>
+          {`Show all ${of.total.toLocaleString('en')}`}
+        </Link>
+      )
+    }
+  >
+    <InstanceTable instances={of.data} area="/admin" />
+  </Section>
+)
+
+/** The first screen has them and what stands above; all of them have a page of their own. */
+const MOST_SHOWN = 10
+
 type ServersProps = { servers: NonNullable<Data['servers']>; nodeId: string }
 const Servers = ({ servers, nodeId }: ServersProps) => (
   <Section
@@ -286,9 +311,9 @@ const Servers = ({ servers, nodeId }: ServersProps) => (
     count={servers.total || undefined}
     actions={
       <>
-        {servers.nextCursor && (
+        {servers.total > MOST_SHOWN && (
           <Link to="/admin/servers" query={{ nodeId }}>
-            Show all
+            {`Show all ${servers.total.toLocaleString('en')}`}
           </Link>
         )}
         <Link to="/admin/traffic" query={{ nodeId }}>
@@ -300,7 +325,7 @@ const Servers = ({ servers, nodeId }: ServersProps) => (
   >
     {servers.data.length ? (
       <ServerTable
-        servers={servers.data}
+        servers={servers.data.slice(0, MOST_SHOWN)}
         area="/admin"
         place={false}
         {...(useAt().may(moveServer) && { actions: (s: ListedServer) => <MoveMenu server={s} /> })}

@@ -15,6 +15,7 @@ import { State, type Tone } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, gb, sentence } from '../../components/words.ts'
 import { NodeHead } from './frame.tsx'
+import { awaySince, Stale } from './stale.tsx'
 
 const reads = {
   node: reading(getNode, ({ params }) => ({ params })),
@@ -34,7 +35,11 @@ export const nodeStoragePage = page({
       <NodeHead node={node} />
       {pools.data.length ? (
         pools.data.map((pool) => (
-          <StoragePool of={pool} fill={fill.storagePools.find(({ id }) => id === pool.id)?.usedPercent} />
+          <StoragePool
+            of={pool}
+            since={awaySince(node)}
+            fill={fill.storagePools.find(({ id }) => id === pool.id)?.usedPercent}
+          />
         ))
       ) : (
         <Empty title="No storage yet">
@@ -45,6 +50,7 @@ export const nodeStoragePage = page({
   ),
 })
 
+const unknown = ['bad', 'away', 'Node away'] as const
 const states: Record<Pool['state'], readonly [tone: Tone, shape: IconName, words: string]> = {
   open: ['ok', 'dot', 'Takes new servers'],
   closed: ['idle', 'hold', 'Closed for new servers'],
@@ -53,9 +59,10 @@ const states: Record<Pool['state'], readonly [tone: Tone, shape: IconName, words
   silent: ['bad', 'fail', 'Does not answer'],
 }
 
-type PoolProps = { of: Pool; fill: readonly (number | null)[] | undefined }
-const StoragePool = ({ of: p, fill = [] }: PoolProps) => {
-  const [tone, shape, words] = states[p.state]
+/** `since`: its node is away, and this is the last that it said. */
+type PoolProps = { of: Pool; since: string | undefined; fill: readonly (number | null)[] | undefined }
+const StoragePool = ({ of: p, since, fill = [] }: PoolProps) => {
+  const [tone, shape, words] = since ? unknown : states[p.state]
   return (
     <Section
       id={`pool-${p.id}`}
@@ -70,10 +77,12 @@ const StoragePool = ({ of: p, fill = [] }: PoolProps) => {
       <div class="in">
         <Trouble of={p} />
         <div class="cols">
-          <div class="stack">
-            <Meters of={p} />
-            <Graph of={p} values={fill} />
-          </div>
+          <Stale since={since}>
+            <div class="stack">
+              <Meters of={p} />
+              <Graph of={p} values={fill} isCurrent={since === undefined} />
+            </div>
+          </Stale>
           <Facts
             of={[
               ['Class', p.class ?? 'None'],
@@ -146,7 +155,9 @@ const Meters = ({ of: p }: { of: Pool }) => (
 const HEIGHT = 100
 
 /** How full it was, with a line where it is full. */
-function Graph({ of: p, values }: { of: Pool; values: readonly (number | null)[] }) {
+type GraphProps = { of: Pool; values: readonly (number | null)[]; isCurrent: boolean }
+function Graph({ of: p, values, isCurrent }: GraphProps) {
+  const is = isCurrent ? 'now' : 'at last'
   const measured = values.flatMap((value, x) => (value === null ? [] : [[x, value] as const]))
   if (measured.length < 2) return <p class="muted">A graph appears here after some hours.</p>
   const highest = Math.round(Math.max(...measured.map(([, value]) => value)))
@@ -162,7 +173,7 @@ function Graph({ of: p, values }: { of: Pool; values: readonly (number | null)[]
         fill="none"
         stroke="currentColor"
         role="img"
-        aria-label={`How full ${p.name} was in the last 30 days: now ${last} %, highest ${highest} %`}
+        aria-label={`How full ${p.name} was in the last 30 days: ${last} % ${is}, highest ${highest} %`}
       >
         <line
           x1="0"
@@ -181,7 +192,7 @@ function Graph({ of: p, values }: { of: Pool; values: readonly (number | null)[]
         />
       </svg>
       <figcaption class="muted">
-        {`Used in the last 30 days: ${last} % now, ${highest} % at most. The broken line is at ${FULL_PERCENT} %.`}
+        {`Used in the last 30 days: ${last} % ${is}, ${highest} % at most. The broken line is at ${FULL_PERCENT} %.`}
       </figcaption>
     </figure>
   )

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { partWords } from '../../../src/fleet/nodes/model.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
-import { Note } from '../../components/section.tsx'
-import { Time } from '../../components/time.tsx'
+import { Note, Section } from '../../components/section.tsx'
+import { Ago, Time } from '../../components/time.tsx'
 import { count, sentence } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
@@ -122,7 +122,7 @@ const NotConnected = ({ node: n }: { node: ShownNode }) => (
         <Icon name="unplug" />
         <div>
           <h2 id="away-t">
-            Not connected; last seen <Time iso={n.seenAt} />
+            Not connected; last seen <Ago iso={n.seenAt} />
           </h2>
           <p>
             {n.servers > 0
@@ -140,26 +140,6 @@ const NotConnected = ({ node: n }: { node: ShownNode }) => (
             </b>
           </dd>
         </div>
-        <div>
-          <dt>What to try, in this order</dt>
-          <dd>
-            <ol class="steps">
-              <li>See whether the machine has power and reaches the network.</li>
-              <li>
-                <span>
-                  Run <code>systemctl status berth-agent</code> on it; without systemd{' '}
-                  <code>/usr/local/lib/berth/services status berth-agent</code>, with its log in{' '}
-                  <code>/var/log/berth/berth-agent.log</code>.
-                </span>
-                <small>Restarting the agent leaves its servers running.</small>
-              </li>
-              <li>
-                Restart the machine.
-                <small>Its servers restart with it.</small>
-              </li>
-            </ol>
-          </dd>
-        </div>
       </dl>
       {n.servers > 0 && (
         <div class="bar">
@@ -169,6 +149,28 @@ const NotConnected = ({ node: n }: { node: ShownNode }) => (
     </section>
   </div>
 )
+
+/** For a node that is away and neither lost nor without a credential. */
+export const WhatToTry = ({ node: n }: { node: ShownNode }) =>
+  n.connected || n.lostAt || n.credentialRevokedAt ? null : (
+    <Section id="try" title="What to try, in this order">
+      <ol class="steps do">
+        <li>See whether the machine has power and reaches the network.</li>
+        <li>
+          <span>
+            Run <code>systemctl status berth-agent</code> on it; without systemd{' '}
+            <code>/usr/local/lib/berth/services status berth-agent</code>, with its log in{' '}
+            <code>/var/log/berth/berth-agent.log</code>.
+          </span>
+          <small>Restarting the agent leaves its servers running.</small>
+        </li>
+        <li>
+          Restart the machine.
+          <small>Its servers restart with it.</small>
+        </li>
+      </ol>
+    </Section>
+  )
 
 function ClockSkew({ ms }: { ms: number }) {
   const seconds = Math.round(Math.abs(ms) / 1000)

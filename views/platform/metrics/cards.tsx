@@ -5,6 +5,7 @@ import type { getInstanceMetrics, getNodeCardMetrics } from '../../../src/platfo
 import { Meter } from '../../components/figures.tsx'
 import { Empty } from '../../components/section.tsx'
 import { exactMb, mb } from '../../components/words.ts'
+import { Stale } from '../../fleet/nodes/stale.tsx'
 import { type Chart, ChartFrame, Figure } from './charts.tsx'
 
 type Metrics = Pick<
@@ -34,7 +35,7 @@ const chartsOf = (card: Card, place: number): readonly [Chart, ...Chart[]] => {
       most: card.memoryMb,
       lines: [line('memoryMb', 'In use')],
     },
-    { id: `heat-${place}`, title: 'Temperature', unit: 'celsius', lines: [line('temperatureC', 'Now')] },
+    { id: `heat-${place}`, title: 'Temperature', unit: 'celsius', lines: [line('temperatureC', 'Card')] },
     { id: `watts-${place}`, title: 'Power', unit: 'watts', lines: [line('powerW', 'Drawn')] },
   ]
 }
@@ -60,35 +61,37 @@ export const CardCharts = ({ metrics, address, none }: CardChartsProps) => (
   </ChartFrame>
 )
 
-/** Each card as it is now: busy, memory and temperature. */
-export const CardPanels = ({ cards }: { cards: readonly Card[] }) => (
-  <div class="cols s">
-    {cards.map((card, place) => (
-      <section class="panel" aria-label={nameOf(card, place)}>
-        <header>
-          <h3>
-            {card.model} <span class="muted">card {place}</span>
-          </h3>
-          {card.temperatureC !== null && (
-            <div class="acts">
-              <span class="muted">{card.temperatureC} °C</span>
+/** Each card as it is now: busy, memory and temperature. `since`: its host is away since then. */
+export const CardPanels = ({ cards, since }: { cards: readonly Card[]; since: string | undefined }) => (
+  <Stale since={since}>
+    <div class="cols s">
+      {cards.map((card, place) => (
+        <section class="panel" aria-label={nameOf(card, place)}>
+          <header>
+            <h3>
+              {card.model} <span class="muted">card {place}</span>
+            </h3>
+            {card.temperatureC !== null && (
+              <div class="acts">
+                <span class="muted">{card.temperatureC} °C</span>
+              </div>
+            )}
+          </header>
+          {card.busyPercent === null ? (
+            <p class="muted">{`${exactMb(card.memoryMb)}, not measured now.`}</p>
+          ) : (
+            <div class="stack">
+              <Meter label="Busy" value={card.busyPercent} total={100} words={`${card.busyPercent} %`} mayBeFull />
+              <Meter
+                label="Memory"
+                value={card.memoryUsedMb ?? 0}
+                total={card.memoryMb}
+                words={`${mb(card.memoryUsedMb ?? 0)} of ${mb(card.memoryMb)}`}
+              />
             </div>
           )}
-        </header>
-        {card.busyPercent === null ? (
-          <p class="muted">{`${exactMb(card.memoryMb)}, not measured now.`}</p>
-        ) : (
-          <div class="stack">
-            <Meter label="Busy" value={card.busyPercent} total={100} words={`${card.busyPercent} %`} mayBeFull />
-            <Meter
-              label="Memory"
-              value={card.memoryUsedMb ?? 0}
-              total={card.memoryMb}
-              words={`${mb(card.memoryUsedMb ?? 0)} of ${mb(card.memoryMb)}`}
-            />
-          </div>
-        )}
-      </section>
-    ))}
-  </div>
+        </section>
+      ))}
+    </div>
+  </Stale>
 )

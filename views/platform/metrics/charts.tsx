@@ -5,7 +5,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { SeriesName } from '../../../src/platform/metrics/series.ts'
 import { type RangeName, rangeNames } from '../../../src/platform/metrics/show.ts'
 import { addressWith } from '../../components/table.tsx'
-import { Exact } from '../../components/time.tsx'
+import { Exact, Time } from '../../components/time.tsx'
 import { inWords, type Unit } from './words.ts'
 
 type Values<Name extends string> = { series: Record<Name, (number | null)[]> }
@@ -51,7 +51,9 @@ export function Periods() {
         ))}
       </nav>
       <span class="grow" />
-      <span class="muted">{`New values every ${everyOf(chosen) === 10 ? '10 seconds' : 'minute'}`}</span>
+      <span class="muted">
+        {`New values every ${everyOf(chosen) === 10 ? '10 seconds' : 'minute'}. Grey: nothing was measured.`}
+      </span>
     </div>
   )
 }
@@ -130,19 +132,30 @@ export const Charts = ({ metrics, address, memoryWords, children }: ChartsProps)
   </ChartFrame>
 )
 
+/** So long after the last step the newest value counts as the current one. */
+const CURRENT_MS = 120_000
+/** When its newest value was measured, if that is over; the same as in public/metrics.js. */
+function endedAt({ from, resolutionSeconds: step, ...metrics }: Measured, line: Line, now: number): string | undefined {
+  const last = valuesIn({ from, resolutionSeconds: step, ...metrics }, line).findLastIndex((value) => value !== null)
+  const at = Date.parse(from) + (last + 1) * step * 1000
+  return last >= 0 && now - at > step * 1000 + CURRENT_MS ? new Date(at).toISOString() : undefined
+}
+
 const there = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
 
 type FigureProps = { of: Chart; metrics: Measured; small?: boolean }
 /** One chart inside a `ChartFrame`. */
 export function Figure({ of, metrics, small }: FigureProps) {
-  const range = rangeIn(useAt())
+  const at = useAt()
+  const range = rangeIn(at)
+  const ended = endedAt(metrics, of.lines[0]!, at.now)
   const measured = there(valuesIn(metrics, of.lines[0]!))
   const summary = measured.length
     ? `highest ${inWords(Math.max(...there(valuesIn(metrics, of.lines.at(-1)!))), of.unit)}`
     : 'nothing measured yet'
   return (
     <figure
-      class={`panel chart${small ? ' s' : ''}`}
+      class={`panel chart${small ? ' s' : ''}${ended ? ' stale' : ''}`}
       aria-labelledby={`${of.id}-t`}
       data-series={JSON.stringify(of.lines)}
       data-unit={of.unit}
@@ -151,7 +164,15 @@ export function Figure({ of, metrics, small }: FigureProps) {
       <header>
         <h2 id={`${of.id}-t`}>{of.title}</h2>
         <div class="acts">
-          <span class="keys-of" data-when="" />
+          <span class="keys-of" data-when="">
+            {ended ? (
+              <>
+                last value, <Time iso={ended} />
+              </>
+            ) : (
+              measured.length > 0 && 'now'
+            )}
+          </span>
           {of.lines.map((line, i) => (
             <span class="keys-of">
               <i class={i ? 'two' : undefined} /> {line.label}{' '}
