@@ -2,9 +2,10 @@
 // placement.
 import { locationById, movesFrom } from '../../fleet/locations/queries.ts'
 import { managementAddressOf, nodeNamesById } from '../../fleet/node-records/queries.ts'
+import { byRuleOf } from '../../fleet/placement/candidates.ts'
 import { capacityIn, type NodeCapacity } from '../../fleet/placement/capacity.ts'
 import type { Lack } from '../../fleet/placement/main-cause.ts'
-import { byRuleOf, type Nodes } from '../../fleet/placement/placement.ts'
+import type { Nodes } from '../../fleet/placement/placement.ts'
 import { poolSpaceOf } from '../../fleet/storage-pools/queries.ts'
 import { volumesOf } from '../../fleet/volume-records/queries.ts'
 import type { Planned } from '../../fleet/workloads/stays/group-rule.ts'

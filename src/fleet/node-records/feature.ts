@@ -2,11 +2,20 @@ import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { freeDue, heldHours } from './gone-addresses.ts'
 import { expiredEnrollments, locationsOfNodes, nodeById } from './queries.ts'
-import { enrollments, goneAddresses, nodeAbsences, nodeCpuModels, nodeGuests, nodeHeld, nodes } from './tables.ts'
+import {
+  enrollments,
+  goneAddresses,
+  nodeAbsences,
+  nodeCpuModels,
+  nodeGuests,
+  nodeHeld,
+  nodeSpaces,
+  nodes,
+} from './tables.ts'
 
 export const nodeRecordsFeature = feature({
   name: 'node-records',
-  tables: [nodes, nodeHeld, nodeGuests, nodeAbsences, nodeCpuModels, enrollments, goneAddresses],
+  tables: [nodes, nodeHeld, nodeSpaces, nodeGuests, nodeAbsences, nodeCpuModels, enrollments, goneAddresses],
   settings: [heldHours],
   schedule: [
     {

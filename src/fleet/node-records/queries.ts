@@ -20,6 +20,7 @@ import {
   type NodeAbsence,
   nodeAbsences,
   nodeGuests,
+  type nodeSpaces,
   nodes,
 } from './tables.ts'
 
@@ -99,6 +100,9 @@ export const openColumns = (open: boolean, now: number, reason: string | null) =
 
 // ---------------------------------------------------------------- capacity
 /** A node and what workloads hold of it, beside its storage pools. */
+/** The memory that a node has left: `rank` as in the table. */
+type Space = Pick<typeof nodeSpaces.$inferSelect, 'rank' | 'name'> & { id: string }
+
 export type CapacityRow = {
   id: string
   name: string
@@ -138,6 +142,10 @@ const statements = prepared(({ $client }) => ({
   inLocation: $client.prepare<CapacityRow, [string]>(
     `${capacities} WHERE n.location_id = +? AND n.removed_at IS NULL ORDER BY n.name`,
   ),
+  spaces: $client.prepare<Space, [string, number, string, number]>(
+    `SELECT node_id AS id, rank, name FROM node_spaces
+     WHERE location_id = +? AND (rank, name) > (+?, +?) ORDER BY rank, name LIMIT +?`,
+  ),
   managements: $client.prepare<{ address: string | null }, []>(
     `SELECT coalesce(facts ->> '$.managementAddress', facts ->> '$.addresses[0]') AS address FROM nodes
      WHERE removed_at IS NULL`,
@@ -174,6 +182,9 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id FROM nodes n LEFT JOIN nodes own ON own.id = ?1 WHERE n.removed_at IS NULL AND n.lost_at IS NULL
      ORDER BY n.id = ?1 DESC, n.location_id = own.location_id DESC, n.seen_at DESC, n.id`,
   ),
+  hasCpuModel: $client.prepare<unknown, [string, string]>(
+    'SELECT 1 FROM node_cpu_models WHERE model = ? AND node_id = ?',
+  ),
   withCpuModel: $client.prepare<{ id: string }, [string]>('SELECT node_id AS id FROM node_cpu_models WHERE model = ?'),
   cpuModelsIn: $client.prepare<{ nodeId: string; model: string }, [string]>(
     `SELECT m.node_id AS nodeId, m.model FROM nodes n CROSS JOIN node_cpu_models m ON m.node_id = n.id
@@ -201,6 +212,26 @@ export const capacityRowsIn = (tx: Db, locationId: string): CapacityRow[] => sta
 /** One node; undefined where there is none with this id. */
 export const capacityRowOf = (tx: Db, nodeId: string): CapacityRow | undefined =>
   statements(tx).ofNode.get(nodeId) ?? undefined
+/**
+ * Open nodes of a location with this much memory left, in the order in which its rule takes them: `many` of them,
+ * behind `last`.
+ */
+export function spacesIn(
+  tx: Db,
+  { id, placement }: { id: string; placement: 'spread' | 'fill' },
+  memoryMb: number,
+  { last, many }: { last: Space | undefined; many: number },
+): Space[] {
+  // Ranks are negative where the location spreads: those with enough memory are the first, else the last.
+  const [least, most] = placement === 'spread' ? [-Number.MAX_SAFE_INTEGER, -memoryMb] : [memoryMb, Infinity]
+  const behind = last ?? { rank: least, name: '' }
+  return statements(tx)
+    .spaces.all(id, behind.rank, behind.name, many)
+    .filter(({ rank }) => rank <= most)
+}
+/** Can vms on the node have this CPU model? */
+export const hasCpuModel = (tx: Db, nodeId: string, model: string): boolean =>
+  statements(tx).hasCpuModel.get(model, nodeId) !== null
 /** The nodes whose vms can have this CPU model. */
 export const nodesWithCpuModel = (tx: Db, model: string): ReadonlySet<string> =>
   new Set(

@@ -60,6 +60,15 @@ export const nodeHeld = sqliteTable('node_held', {
   diskGb: integer('disk_gb').notNull(),
 })
 
+/** Open nodes in the order in which orders take them; triggers keep it, see the migration. */
+export const nodeSpaces = sqliteTable('node_spaces', {
+  nodeId: text('node_id').primaryKey(),
+  locationId: text('location_id').notNull(),
+  /** MiB of memory that are left; negative in a location that spreads. */
+  rank: integer().notNull(),
+  name: text().notNull(),
+})
+
 /** Memory and disk that a node holds beside its workloads, such as for a restore drill; counted as theirs. */
 export const nodeGuests = sqliteTable('node_guests', {
   /** The id under which the node has it. */

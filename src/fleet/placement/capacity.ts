@@ -1,6 +1,7 @@
 // The capacity of nodes: their memory, and the disk space of their storage pools.
 import type { Db } from '../../kernel/db/open.ts'
-import { type CapacityRow, capacityRowOf, capacityRowsIn } from '../node-records/queries.ts'
+import type { Location } from '../locations/model.ts'
+import { type CapacityRow, capacityRowOf, capacityRowsIn, spacesIn } from '../node-records/queries.ts'
 import { type PoolSpace, poolSpacesOn } from '../storage-pools/queries.ts'
 
 export type NodeCapacity = Omit<CapacityRow, 'open'> & {
@@ -34,8 +35,35 @@ function capacitiesOf(tx: Db, rows: readonly CapacityRow[]): NodeCapacity[] {
   })
 }
 
+/** Nodes that are looked at together: the first ones usually fit, and where they do not, many more may not. */
+const SLICES = [4, 32, 256, 1024] as const
+
+/**
+ * The open nodes of a location that have this much memory left, in the order in which its rule takes them. They are
+ * read in slices, so that who takes one of the first pays for these. `leaveOut`: of these no capacity is read.
+ */
+export function* capacityInOrder(
+  tx: Db,
+  location: Pick<Location, 'id' | 'placement'>,
+  memoryMb: number,
+  leaveOut: (node: { id: string; name: string }) => boolean,
+): Generator<NodeCapacity> {
+  let last: ReturnType<typeof spacesIn>[number] | undefined
+  for (let n = 0; ; n++) {
+    const many = SLICES[Math.min(n, SLICES.length - 1)]!
+    const spaces = spacesIn(tx, location, memoryMb, { last, many })
+    const rows = spaces.filter((space) => !leaveOut(space)).map(({ id }) => capacityRowOf(tx, id)!)
+    yield* capacitiesOf(tx, rows)
+    if (spaces.length < many) return
+    last = spaces.at(-1)
+  }
+}
+
 /** The nodes of a location and their capacity, by name. */
 export const capacityIn = (tx: Db, locationId: string): NodeCapacity[] =>
   capacitiesOf(tx, capacityRowsIn(tx, locationId))
+/** The nodes of a location and their memory alone. */
+export const sizesIn = (tx: Db, locationId: string) =>
+  capacityRowsIn(tx, locationId).map((row) => ({ ...row, open: !!row.open }))
 /** The capacity of a node that is there. */
 export const capacityOf = (tx: Db, nodeId: string): NodeCapacity => capacitiesOf(tx, [capacityRowOf(tx, nodeId)!])[0]!

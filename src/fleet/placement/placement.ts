@@ -12,10 +12,11 @@ import { type AddressLack, type AddressNeed, lackingAddresses } from '../../netw
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import { lackingGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
-import { hasReported, nodesWithCpuModel } from '../node-records/queries.ts'
+import { hasCpuModel, hasReported } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
-import { capacityIn, type NodeCapacity } from './capacity.ts'
-import { byGroup, type GroupRule } from './group-rule.ts'
+import { type Candidates, candidatesFor, mayConnect } from './candidates.ts'
+import { type NodeCapacity, sizesIn } from './capacity.ts'
+import type { GroupRule } from './group-rule.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 import { beyondReserveMb, reserveMbOf } from './location-reserve.ts'
 import { lackAddressesMostly, lackOf, type ShortageReason, shortageReasons } from './main-cause.ts'
@@ -52,9 +53,8 @@ type Judged = {
 
 /** Judges nodes. `disabledReason`: why one cannot take it, as a text; undefined when it can. */
 export function judgeBy(tx: Db, need: Need, nodes: Nodes, lackingAddress: LackingAddress) {
-  const withModel = need.cpuModel ? nodesWithCpuModel(tx, need.cpuModel) : undefined
   return (node: NodeCapacity): Judged => {
-    if (withModel && !withModel.has(node.id))
+    if (need.cpuModel && !hasCpuModel(tx, node.id, need.cpuModel))
       return { node, disabledReason: `cannot run the CPU model ${need.cpuModel}` }
     if (need.hardware && !runsOn(tx, node.id, need.hardware)) return { node, disabledReason: WRONG_HARDWARE }
     const shortage = shortageOn(node, need, nodes)
@@ -78,7 +78,7 @@ type NeededSpace = Pick<Need, 'memoryMb' | 'diskGb' | 'storageClass'>
 /** Undefined: the node has capacity, and is connected or will be in a moment. */
 export function shortageOn(node: NodeCapacity, need: NeededSpace, nodes: Nodes): ShortageReason | undefined {
   if (!node.open) return 'closed'
-  if (!nodes.connected(node.id) && !nodes.isReconnecting(node.id)) return 'disconnected'
+  if (!mayConnect(nodes, node.id)) return 'disconnected'
   if (isSilent(nodes, node.id, 'hypervisor')) return 'hypervisor_silent'
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'memory'
   const pools = poolsFor(node, need)
@@ -148,42 +148,76 @@ export function placeIn(
       'location_closed',
       `${location.name} is closed for new servers. Choose another location, or ask for it to be opened.`,
     )
-  const all = planned?.capacities ?? capacityIn(tx, location.id)
   const lackingAddress = planned?.lackingAddress ?? lackingNow(tx, need)
-  const judged = all.filter((node) => !wantedId || node.id === wantedId).map(judgeBy(tx, need, nodes, lackingAddress))
-  mustRunSomewhere(location, need.hardware, judged, wantedId)
-  const fitting = judged.filter((j) => !j.disabledReason).map((j) => j.node)
-  const others = judged.filter((j) => j.disabledReason).map((j) => `${j.node.name} ${j.disabledReason}`)
-  if (!fitting.length) {
-    // Out of stock is an answer that shops remember; a node that comes back in a moment must not cause it.
-    if (judged.some((j) => j.disabledReason === RECONNECTING))
-      throw restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
-    if (judged.some(({ addressLack }) => addressLack?.isAwaited))
-      throw awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
-    if (need.group && judged.some(({ breaksGroup }) => breaksGroup))
-      throw new ApiError('placement_group_unmet', unmetIn(location, need.group, namesNodes ? others : []))
-    throw refusalOf(location, need, judged, { wantedId, namesNodes })
+  const judge = judgeBy(tx, need, nodes, lackingAddress)
+  const candidates = candidatesFor(tx, location, need, { nodes, wantedId, planned: planned?.capacities })
+  const { node, passedOver } = choiceOf(candidates, judge, need.group)
+  if (!node) throw refusal(tx, location, need, { judged: candidates.every().map(judge), nodes, wantedId, namesNodes })
+  if (!usesReserve && location.reserve !== 0) {
+    const all = planned?.capacities ?? sizesIn(tx, location.id)
+    if (beyondReserveMb(location, all, nodes) < need.memoryMb)
+      throw new ApiError(
+        'no_capacity',
+        namesNodes ? reservedWords(location, all, nodes) : noRoomIn('No room', location.name),
+      )
   }
-  if (!usesReserve && beyondReserveMb(location, all, nodes) < need.memoryMb)
-    throw new ApiError(
-      'no_capacity',
-      namesNodes ? reservedWords(location, all, nodes) : noRoomIn('No room', location.name),
-    )
-  const node = chosenOf(location, fitting, need.group)
   const pool = poolOf(location, node, need)
-  const why = wantedId
-    ? 'chosen by staff'
-    : fitting.length === 1
-      ? `the only one of ${judged.length} with room`
-      : `${location.placement === 'spread' ? 'most' : 'least'} free memory of ${fitting.length}`
+  const why = wantedId ? 'chosen by staff' : `${location.placement === 'spread' ? 'most' : 'least'} free memory`
   const where = node.pools.length > 1 ? `${node.name}, pool ${pool.name}` : node.name
   const broken = need.group?.brokenBy(node.id)
   const preferred = need.group && (broken ? `; it ${broken}, which is soft` : `; the group ${need.group.name} is kept`)
-  return { node, pool, reason: `${where}: ${why}${preferred ?? ''}${others.length ? `; ${others.join(', ')}` : ''}` }
+  const before = passedOver.length ? `; before it ${listed(passedOver)}` : ''
+  return { node, pool, reason: `${where}: ${why}${preferred ?? ''}${before}` }
+}
+
+type Choice = { node: NodeCapacity | undefined; passedOver: readonly Judged[] }
+function choiceOf({ inOrder, among }: Candidates, judge: (node: NodeCapacity) => Judged, group?: GroupRule): Choice {
+  if (!group?.nodeIds) return firstFitting(inOrder(), judge, group)
+  const together = firstFitting(among(group.nodeIds), judge)
+  return together.node || group.hard ? together : firstFitting(inOrder(), judge)
+}
+/** The first that fits and keeps the rule of the group; else the first that fits, where that rule is soft. */
+function firstFitting(
+  inOrder: Iterable<NodeCapacity>,
+  judge: (node: NodeCapacity) => Judged,
+  group?: GroupRule,
+): Choice {
+  const passedOver: Judged[] = []
+  let second: Choice | undefined
+  for (const node of inOrder) {
+    const judged = judge(node)
+    if (judged.disabledReason !== undefined) passedOver.push(judged)
+    else if (group?.brokenBy(node.id) === undefined) return { node, passedOver }
+    else second ??= { node, passedOver: [...passedOver] }
+  }
+  return second ?? { node: undefined, passedOver }
+}
+
+/** Nodes that are named with their reason; the others are counted. */
+const MOST_NAMED = 20
+function listed(judged: readonly Judged[]): string {
+  const more = judged.length - MOST_NAMED
+  const named = judged.slice(0, MOST_NAMED).map(({ node, disabledReason }) => `${node.name} ${disabledReason}`)
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
+}
+
+type Refused = Pick<PlacementOptions, 'nodes' | 'wantedId' | 'namesNodes'> & { judged: readonly Judged[] }
+/** The refusal where none of these nodes fits. */
+function refusal(tx: Db, location: Location, need: Need, { judged, nodes, wantedId, namesNodes }: Refused): ApiError {
+  if (need.hardware && cannotRun(judged))
+    refuseImage(wantedId ? `${judged[0]!.node.name} cannot` : `No node in ${location.name} can`, need.hardware)
+  // Out of stock is an answer that shops remember; a node that comes back in a moment must not cause it.
+  if (judged.some((j) => j.disabledReason === RECONNECTING))
+    return restarting(`${location.name} is reconnecting to the panel. Nothing was ordered; try again in a minute.`)
+  if (judged.some(({ addressLack }) => addressLack?.isAwaited))
+    return awaitingReports(location.name, isReportNear(tx, reportsSoon(tx, nodes)))
+  if (need.group && judged.some(({ breaksGroup }) => breaksGroup))
+    return new ApiError('placement_group_unmet', unmetIn(location, need.group, namesNodes ? judged : []))
+  return mainRefusal(location, need, judged, { wantedId, namesNodes })
 }
 
 /** The main cause is the code and the headline; what each node lacks follows for staff. */
-function refusalOf(
+function mainRefusal(
   { name }: Location,
   { given }: Need,
   judged: readonly Judged[],
@@ -199,13 +233,12 @@ function refusalOf(
   if (!namesNodes && lacking && given)
     return new ApiError(code, `The addresses that it brings along are not free in ${name}.`)
   if (!namesNodes) return new ApiError(code, noRoomIn(lacking ?? 'No room', name))
-  const because = judged.map(({ node, disabledReason }) => `${node.name} ${disabledReason}`).join(', ')
   const headline = lacking
     ? `${lacking} in ${name}`
     : wantedId
       ? 'The chosen node cannot take it'
       : `No node in ${name} ${lacks.includes('capacity') || !judged.length ? 'has room' : 'can take it'}`
-  return new ApiError(code, `${headline}: ${because || 'it has no node yet'}.${remedies[code]}`)
+  return new ApiError(code, `${headline}: ${listed(judged) || 'it has no node yet'}.${remedies[code]}`)
 }
 
 function lackingNow(tx: Db, need: Need): LackingAddress {
@@ -217,7 +250,7 @@ const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1)
 /** Words for customers. */
 const noRoomIn = (lacks: string, name: string) =>
   `${lacks} in ${name} for this package now. Choose another location, or ask your provider.`
-function reservedWords(location: Location, all: readonly NodeCapacity[], nodes: Nodes) {
+function reservedWords(location: Location, all: ReturnType<typeof sizesIn>, nodes: Nodes) {
   const [reserveMb, leftMb] = [reserveMbOf(location, all, nodes), beyondReserveMb(location, all, nodes)]
   return (
     `${location.name} keeps ${exactMb(reserveMb)} of memory in reserve, and ${exactMb(Math.max(0, leftMb))} are free ` +
@@ -226,35 +259,11 @@ function reservedWords(location: Location, all: readonly NodeCapacity[], nodes: 
 }
 
 /** Words for everybody who sees the group; `because` names nodes. */
-const unmetIn = ({ name }: Location, group: GroupRule, because: readonly string[]) =>
+const unmetIn = ({ name }: Location, group: GroupRule, because: readonly Judged[]) =>
   `No node in ${name} that has room keeps the rule of the group ${group.name}${
-    because.length ? `: ${because.join(', ')}` : ''
+    because.length ? `: ${listed(because)}` : ''
   }. Choose another location, or make the rule soft.`
 
-/** Throws `image_not_supported`: more space on these nodes would not help. */
-function mustRunSomewhere(
-  location: Location,
-  hardware: Hardware | undefined,
-  judged: readonly Judged[],
-  wantedId: unknown,
-) {
-  if (!hardware || !judged.length || judged.some((j) => j.disabledReason !== WRONG_HARDWARE)) return
-  refuseImage(wantedId ? `${judged[0]!.node.name} cannot` : `No node in ${location.name} can`, hardware)
-}
-
-/** Orders nodes by the rule of the location: the node that it takes comes first. */
-export function byRuleOf({ placement }: Pick<Location, 'placement'>) {
-  const free = (n: NodeCapacity) => n.memoryMb - n.heldMemoryMb
-  const sign = placement === 'spread' ? -1 : 1
-  return (a: NodeCapacity, b: NodeCapacity): number => sign * (free(a) - free(b)) || (a.name < b.name ? -1 : 1)
-}
-
-/** The node that is taken of those that fit: by its group first, then by the rule of the location. */
-function chosenOf(
-  location: Pick<Location, 'placement'>,
-  fitting: readonly NodeCapacity[],
-  group?: GroupRule,
-): NodeCapacity {
-  const [grouped, order] = [byGroup(group), byRuleOf(location)]
-  return fitting.reduce((best, node) => ((grouped(node, best) || order(node, best)) < 0 ? node : best))
-}
+/** Can none of them run the image? More space on these nodes would not help. */
+const cannotRun = (judged: readonly Judged[]) =>
+  judged.length > 0 && judged.every((j) => j.disabledReason === WRONG_HARDWARE)

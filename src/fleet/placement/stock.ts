@@ -7,10 +7,11 @@ import { waitsForNearReport } from '../../network/ip-pools/awaited.ts'
 import type { Location } from '../locations/model.ts'
 import { nodesWithCpuModel } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
+import { byRuleOf } from './candidates.ts'
 import { capacityIn, type NodeCapacity } from './capacity.ts'
 import { beyondReserveMb } from './location-reserve.ts'
 import { type Lack, lackAddressesMostly, lackOf, type ShortageReason } from './main-cause.ts'
-import { byRuleOf, type Need, type Nodes, poolsFor, reportsSoon, shortageOn } from './placement.ts'
+import { type Need, type Nodes, poolsFor, reportsSoon, shortageOn } from './placement.ts'
 
 /** The limit that refuses the order behind the last one. */
 export const stockLimits = [

@@ -33,7 +33,7 @@ describe('an order for a package with a class of storage', () => {
     const { body } = await order(p, pack)
     await p.settle()
     expect(p.server(body.serverId)).toMatchObject({ pool: 'fast', status: 'running' })
-    expect(p.server(body.serverId).placement).toBe('fra-02, pool fast: the only one of 2 with room; fra-01 closed')
+    expect(p.server(body.serverId).placement).toBe('fra-02, pool fast: most free memory')
     expect(disksOf(p.second.agent.home)).toEqual(['fast'])
     expect(await p.admin('GET', `/servers/${body.serverId}`)).toMatchObject({
       storagePool: 'fast',

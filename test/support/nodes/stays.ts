@@ -33,6 +33,10 @@ const checks = [
      SELECT * FROM counted WHERE gb <> 0 EXCEPT SELECT node_id, pool, disk_gb FROM storage_held)
    UNION ALL SELECT 'the sum of ' || pool || ' on ' || node_id || ' is ' || gb || ' GB' FROM (
      SELECT node_id, pool, disk_gb AS gb FROM storage_held WHERE disk_gb <> 0 EXCEPT SELECT * FROM counted)`,
+  `SELECT 'the space of ' || name || ' is not ' || rank AS words FROM (
+     SELECT * FROM node_spaces_due EXCEPT SELECT * FROM node_spaces)
+   UNION ALL SELECT name || ' has the space ' || rank || ', which is not so' FROM (
+     SELECT * FROM node_spaces EXCEPT SELECT * FROM node_spaces_due)`,
   `SELECT c.workload_id || ' holds the card ' || c.id || ' of ' || c.node_id || ', where it has no stay' AS words
    FROM gpu_cards c LEFT JOIN workload_stays s ON s.workload_id = c.workload_id AND s.node_id = c.node_id
    WHERE c.workload_id IS NOT NULL AND s.workload_id IS NULL`,

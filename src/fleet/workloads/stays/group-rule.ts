@@ -24,6 +24,7 @@ export function ruleOf(tx: Db, group: PlacementGroup, workloadId?: string, plann
   return {
     name: group.name,
     hard: group.hard,
+    nodeIds: group.policy === 'affinity' && members > 0 ? [...onNode.keys()] : undefined,
     brokenBy(nodeId) {
       const here = onNode.get(nodeId) ?? []
       if (group.policy === 'anti_affinity') return here[0] && `has ${here[0].hostname} of the group ${group.name}`
