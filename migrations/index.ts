@@ -117,6 +117,7 @@ import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
+import searchIndex from './0204_search_index.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -236,4 +237,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0216_large_totals', sql: largeTotals },
   { name: '0217_due_work', sql: dueWork },
   { name: '0230_node_spaces', sql: nodeSpaces },
+  { name: '0204_search_index', sql: searchIndex },
 ]

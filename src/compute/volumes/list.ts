@@ -35,7 +35,7 @@ export const listVolumes = operation({
   run(call) {
     const { tx, actor, query } = call
     const { ownerId, resellerId, nodeId, q } = query
-    const where = and(visibleTo(actor), volumesThatFit({ ownerId, resellerId, nodeId, text: q }))
+    const where = and(visibleTo(actor), volumesThatFit(tx, { ownerId, resellerId, nodeId, text: q }))
     return pageOfVolumes(call, { name: 'volumes', where }, (volume) => showVolume(tx, actor, volume))
   },
 })
@@ -58,7 +58,7 @@ export const listServerVolumes = operation({
   }),
   run(call) {
     const { tx, actor, target } = call
-    const list = { name: `volumes ${target.id}`, where: volumesThatFit({ serverId: target.id }) }
+    const list = { name: `volumes ${target.id}`, where: volumesThatFit(tx, { serverId: target.id }) }
     return {
       ...pageOfVolumes(call, list, (volume) => showVolume(tx, actor, volume)),
       limitGb: allowanceGb(tx, target.ownerId),

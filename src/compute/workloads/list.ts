@@ -5,11 +5,11 @@ import type { Static, TSchema } from 'typebox'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodesByContact } from '../../fleet/node-records/queries.ts'
 import { countListed, type ListFilter, listedIds, onNodes } from '../../fleet/workloads/lists/queries.ts'
-import { billingServiceFits, type Workload } from '../../fleet/workloads/queries.ts'
+import type { Workload } from '../../fleet/workloads/queries.ts'
 import { countOnNodes } from '../../fleet/workloads/reports.ts'
-import { type FoundWorkloads, foundWorkloads } from '../../fleet/workloads/search.ts'
+import { foundWorkloads } from '../../fleet/workloads/search.ts'
 import { UNREACHABLE } from '../../fleet/workloads/status.ts'
-import { accountContains, accountReference } from '../../identity/account-records/queries.ts'
+import { accountReference } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
 import { type Page, page, paginate, type Sorts, sortParameter } from '../../kernel/api/list.ts'
@@ -18,6 +18,7 @@ import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { type Beside, type CsvColumns, csvOf } from '../../kernel/csv.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import type { ActingKind } from './acting.ts'
+import { searchFor } from './search.ts'
 
 /** The orders of a list. `status`: the SQL of the status of the kind; `own`: the orders by columns of the kind. */
 export const sortsOf = <S extends Sorts>(status: string, own: S) => ({
@@ -67,25 +68,6 @@ type Lists<Row extends TSchema, S extends Sorts> = {
 const exactly = (column: string, value: string): Where => ({ where: `${column} = +?`, values: [value] })
 const plain = (where: string): Where => ({ where, values: [] })
 
-/** Those that the words of `q` fit. */
-const searched = (call: ReadContext, kind: string, words: string): FoundWorkloads => {
-  const theirs = own(call.actor)
-  return foundWorkloads(call.tx, {
-    kind,
-    visible: visible(call.tx, call.actor),
-    text: words,
-    // The address of who shares one is not looked into: it could be guessed letter by letter.
-    also(word, isEverything) {
-      const owner = accountContains('w.owner_id', theirs, word, { few: !isEverything })
-      const called = billingServiceFits(word)
-      return {
-        where: `${owner.where} OR (${theirs.where} AND ${called.where})`,
-        values: [...owner.values, ...theirs.values, ...called.values],
-      }
-    },
-  })
-}
-
 type Finding = Pick<Lists<TSchema, Sorts>, 'states' | 'product' | 'join' | 'more' | 'alive'>
 /** The workloads that the actor sees and that the query asks for. */
 function foundBy(call: ReadContext, kind: string, { states, product, join, more, alive }: Finding): Listed {
@@ -115,7 +97,7 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
   }
   if (more) filters.push(...more.fit(call))
   if (resellerId) filters.push({ where: '(w.owner_id = +? OR w.reseller_id = +?)', values: [resellerId, resellerId] })
-  const found = q ? searched(call, kind, q) : undefined
+  const found = q ? foundWorkloads(tx, { ...searchFor(call, q), kind }) : undefined
   if (found) filters.push(found)
   const filterWith = (...more: readonly Where[]) => ({
     ...(found ? { from: found.from, id: found.id } : { id: isOfProduct ? product?.id : undefined }),

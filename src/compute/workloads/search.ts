@@ -1,8 +1,9 @@
 import type { WorkloadKind } from '../../fleet/workloads/kind.ts'
-import { billingServiceFits } from '../../fleet/workloads/queries.ts'
-import { searchWorkloads } from '../../fleet/workloads/search.ts'
+import { searchWorkloads, type WorkloadSearch } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/account-records/areas.ts'
+import { accountContains, accountIdsWith } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
+import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { Feature } from '../../kernel/feature.ts'
 
 type Source = NonNullable<Feature['search']>[number]
@@ -10,16 +11,33 @@ type Searched = Pick<Source, 'type' | 'position'> & {
   /** The address of their list in an area. */
   list(area: (typeof areas)[keyof typeof areas]): string
 }
-/** A search for workloads of the kind. Only their owner finds them by the identifier that billing gave them. */
+
+/** What lists and the search find for these words among the workloads that the actor sees. */
+export function searchFor({ tx, actor }: ReadContext, text: string): Omit<WorkloadSearch, 'kind'> {
+  const theirs = own(actor)
+  return {
+    visible: visible(tx, actor),
+    own: theirs,
+    text,
+    owner: {
+      ids: (word, most) => accountIdsWith(tx, word, most),
+      // The address of who shares one is not looked into: it could be guessed letter by letter.
+      fits: (word, among) => accountContains('w.owner_id', theirs, word, among),
+    },
+  }
+}
+
+/** A search for workloads of the kind. Staff find terminated ones too. */
 export const searchOf = (kind: WorkloadKind, { list, ...about }: Searched): Source => ({
   ...about,
   place: ({ actor }) => (actor.scopes.has('servers:read') ? `${list(areas[actor.kind])}/` : undefined),
-  find({ tx, actor }, text, most) {
-    const theirs = own(actor)
-    const also = (word: string) => {
-      const called = billingServiceFits(word)
-      return { where: `(${theirs.where} AND ${called.where})`, values: [...theirs.values, ...called.values] }
-    }
-    return searchWorkloads(tx, kind, { visible: visible(tx, actor), text, also }, most)
-  },
+  find: (call, text, most) =>
+    searchWorkloads(call.tx, kind, searchFor(call, text), { most, ended: call.actor.kind === 'staff' }).map(
+      ({ addresses, exact, terminatedAt, ...found }) => ({
+        ...found,
+        detail: addresses,
+        exact: exact === 1,
+        terminated: terminatedAt !== null,
+      }),
+    ),
 })

@@ -9,7 +9,7 @@ import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
-import { everyWord, isIn } from '../../kernel/search/text.ts'
+import { hasWords } from '../../kernel/search/index.ts'
 import { locationReference } from '../locations/queries.ts'
 import {
   type Enrollment,
@@ -132,7 +132,7 @@ type NodeHealthRow = {
 
 type NodeFigureRow = Pick<NodeHealthRow, 'id' | 'name' | 'seenAt' | 'lostAt'> & { workloads: number }
 
-type Found = { id: string; title: string; detail: string }
+type Found = { id: string; title: string; detail: string; exact: number }
 
 const statements = prepared(({ $client }) => ({
   hardware: $client.prepare<{ hardware: string | null }, [string]>(
@@ -286,14 +286,16 @@ export const nodesAway = (tx: Db, live: Live): string[] => nodesByContact(tx, li
 export const agentVersions = (tx: Db) => statements(tx).versions.all()
 /** Nodes with each word of the text in their name or location's name, or with the text as id, by name. */
 export function searchNodes(tx: Db, text: string, limit: number): Found[] {
-  const fits = everyWord(text, (word) => isIn(['n.name', locationReference.column('l', 'name')], word))
+  const fits = hasWords(tx, 'node', 'n.id', text, { first: 0, last: 1, groups: 2 })
   return tx.$client
     .query<Found, (string | number)[]>(
-      `SELECT n.id, n.name AS title, ${locationReference.columns('l', { detail: 'name' })}
+      `SELECT n.id, n.name AS title, ${locationReference.columns('l', { detail: 'name' })},
+         (n.id = ? OR n.name = ?) AS exact
        FROM nodes n ${locationReference.join('l', 'n.location_id')}
-       WHERE n.removed_at IS NULL AND (${fits.where} OR n.id = ?) ORDER BY n.name LIMIT ?`,
+       WHERE n.removed_at IS NULL AND (${fits.where} OR n.id = ?)
+       ORDER BY exact DESC, n.name LIMIT ?`,
     )
-    .all(...fits.values, text, limit)
+    .all(text, text, ...fits.values, text, limit)
 }
 /** The nodes that were connected when the controller ended: neither its stop nor a crash records their going. */
 export const connectedBefore = (db: Db): string[] =>

@@ -165,7 +165,8 @@ export const nodesFeature = feature({
       type: 'node',
       position: 30,
       place: ({ actor }) => (actor.kind === 'staff' && actor.scopes.has('nodes:read') ? '/admin/nodes/' : undefined),
-      find: ({ tx }, text, most) => searchNodes(tx, text, most),
+      find: ({ tx }, text, most) =>
+        searchNodes(tx, text, most).map(({ exact, ...found }) => ({ ...found, exact: exact === 1 })),
     },
   ],
   schedule: [

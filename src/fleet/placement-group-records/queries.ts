@@ -6,7 +6,8 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { inserting, rowBy } from '../../kernel/db/rows.ts'
-import { contain } from '../../kernel/search/text.ts'
+import { asSql, hasWords } from '../../kernel/search/index.ts'
+import { oneGroup } from '../../kernel/search/text.ts'
 import { type PlacementGroup, placementGroupMembers, placementGroups } from './tables.ts'
 
 export type { PlacementGroup }
@@ -72,7 +73,12 @@ export const searchGroups = (tx: Db, visible: SQL | undefined, text: string, lim
   tx
     .select({ id: placementGroups.id, title: placementGroups.name, policy: placementGroups.policy })
     .from(placementGroups)
-    .where(and(visible, or(contain([placementGroups.name], text), eq(placementGroups.id, text))))
+    .where(
+      and(
+        visible,
+        or(asSql(hasWords(tx, 'placement_group', 'placement_groups.id', text, oneGroup)), eq(placementGroups.id, text)),
+      ),
+    )
     .orderBy(desc(placementGroups.id))
     .limit(limit)
     .all()

@@ -7,7 +7,8 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy, updating, type Where } from '../../kernel/db/rows.ts'
-import { contain } from '../../kernel/search/text.ts'
+import { asSql, hasWords } from '../../kernel/search/index.ts'
+import { oneGroup } from '../../kernel/search/text.ts'
 import { nodeReference } from '../node-records/queries.ts'
 import { workloadReference } from '../workloads/queries.ts'
 import { type VolumeRow, volumes } from './tables.ts'
@@ -42,13 +43,15 @@ export const pageOfVolumes = <Shown>(
 ) => newest({ call, name, table: volumes, where, show })
 type Filter = Partial<Record<'ownerId' | 'resellerId' | 'serverId' | 'nodeId' | 'text', string | undefined>>
 /** Those of an owner, under a reseller, of a server, on a node, with the text in their name or as their id. */
-export const volumesThatFit = ({ ownerId, resellerId, serverId, nodeId, text }: Filter): SQL | undefined =>
+export const volumesThatFit = (tx: Db, { ownerId, resellerId, serverId, nodeId, text }: Filter): SQL | undefined =>
   and(
     ownerId === undefined ? undefined : eq(volumes.ownerId, ownerId),
     resellerId === undefined ? undefined : eq(volumes.resellerId, resellerId),
     serverId === undefined ? undefined : eq(volumes.serverId, serverId),
     nodeId === undefined ? undefined : eq(volumes.nodeId, nodeId),
-    text === undefined ? undefined : or(contain([volumes.name], text), eq(volumes.id, text)),
+    text === undefined
+      ? undefined
+      : or(asSql(hasWords(tx, 'volume', 'volumes.id', text, oneGroup)), eq(volumes.id, text)),
   )
 
 /** The newest volumes that the search finds by their name or id. */
@@ -56,7 +59,7 @@ export const searchVolumes = (tx: Db, visible: SQL | undefined, text: string, li
   tx
     .select({ id: volumes.id, title: volumes.name, sizeGb: volumes.sizeGb })
     .from(volumes)
-    .where(and(visible, volumesThatFit({ text })))
+    .where(and(visible, volumesThatFit(tx, { text })))
     .orderBy(desc(volumes.id))
     .limit(limit)
     .all()

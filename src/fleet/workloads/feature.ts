@@ -4,14 +4,7 @@ import { workloadById } from './queries.ts'
 import { checkStates } from './states/rows.ts'
 import { expiringPastStays, idOn, locationsOnRemoved } from './stays/queries.ts'
 import { workloadPastStays, workloadStays, workloadStayVolumes } from './stays/tables.ts'
-import {
-  accountHoldings,
-  workloadCounts,
-  workloadCrashes,
-  workloadSearch,
-  workloadStates,
-  workloads,
-} from './tables.ts'
+import { accountHoldings, workloadCounts, workloadCrashes, workloadStates, workloads } from './tables.ts'
 
 const holder = (tx: Db, id: string) => {
   const workload = workloadById(tx, id)
@@ -23,7 +16,6 @@ export const workloadsFeature = feature({
   check: checkStates,
   tables: [
     workloads,
-    workloadSearch,
     accountHoldings,
     workloadCounts,
     workloadStates,

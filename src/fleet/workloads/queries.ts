@@ -8,7 +8,6 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { getSetting, putSettingIn, settingIn } from '../../kernel/db/queries.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, columnSql, decoding, inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
-import { onceAny } from '../../kernel/search/text.ts'
 import type { WorkloadKind } from './kind.ts'
 import { type Status, statusIs } from './status.ts'
 import { type Lifecycle, type Workload, type workloadCrashes, workloads } from './tables.ts'
@@ -229,8 +228,10 @@ export type WorkloadFacts = Pick<Workload, 'id' | 'nodeId' | 'ownerId' | 'resell
 export const workloadFacts = (tx: Db, id: string): WorkloadFacts => statements(tx).facts.get(id)!
 
 /** Over any table `w` with ids of workloads: those that a billing system calls so. For those only who may read it. */
-export const billingServiceFits = (billingServiceId: string): Where =>
-  onceAny('FROM workloads WHERE billing_service_id = +?', 'id', 'w.id', [billingServiceId])
+export const billingServiceFits = (billingServiceId: string): Where => ({
+  where: 'w.id IN (SELECT id FROM workloads WHERE billing_service_id = +?)',
+  values: [billingServiceId],
+})
 
 /** Crashes that are kept of a workload in a day; a node that starts one again three times reports far fewer. */
 const MOST_CRASHES = 50

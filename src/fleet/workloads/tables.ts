@@ -84,20 +84,6 @@ export const workloadStates = sqliteTable(
   (t) => [primaryKey({ columns: [t.kind, t.nodeId, t.lifecycle, t.suspended, t.power] })],
 )
 
-/** The text that a search reads of each workload, in small letters without accents. Triggers keep it. */
-export const workloadSearch = sqliteTable(
-  'workload_search',
-  {
-    kind: text().notNull(),
-    id: text().notNull(),
-    ownerId: text('owner_id').notNull(),
-    /** It is not terminated. */
-    listed: integer({ mode: 'boolean' }).notNull(),
-    text: text().notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.kind, t.id] })],
-)
-
 /** Sums of an account's workloads that are not terminated, with those of its customers. Triggers keep them. */
 export const accountHoldings = sqliteTable('account_holdings', {
   accountId: text('account_id').primaryKey(),

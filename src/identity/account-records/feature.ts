@@ -1,7 +1,7 @@
 import { feature } from '../../kernel/feature.ts'
 import { areas } from './areas.ts'
 import { accountTarget } from './queries.ts'
-import { accountSearch, accounts, roles } from './tables.ts'
+import { accounts, roles } from './tables.ts'
 
 const errors = {
   customer_not_found: { status: 404, when: 'There is no such customer, or it is not yours.', remedy: 'Check the id.' },
@@ -52,7 +52,7 @@ export const accountRecordsFeature = feature({
     resellerName: null,
   },
   errors,
-  tables: [roles, accounts, accountSearch],
+  tables: [roles, accounts],
   auditTargets: [
     {
       ...accountTarget,

@@ -7,7 +7,8 @@ import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { columnList, decoding, rowBy, type Where } from '../../kernel/db/rows.ts'
 import { canonicalAddress } from '../../kernel/mail/address.ts'
-import { everyWord, HAS, onceAny, partOfGroups, wordsOf } from '../../kernel/search/text.ts'
+import { asSql, hasWords, idsBeginningWith, idsWithParts, isOneWith, searchText } from '../../kernel/search/index.ts'
+import { folded, isInGroups } from '../../kernel/search/text.ts'
 import { type Account, accounts, roles } from './tables.ts'
 
 export const accountReference = reference(accounts, ['kind', 'name', 'email', 'resellerId', 'roleId', 'disabledAt'])
@@ -83,7 +84,7 @@ export const pageOfAccounts = <Shown>(
   const { q, email, externalId, locked } = call.query
   const where = and(
     isOf(group),
-    ...(q ? wordsOf(q).map((word) => sql`${accounts.id} IN ${withPart('external id', word)}`) : []),
+    q ? asSql(accountsNamed(call.tx, 'external id', q)) : undefined,
     email ? withEmail(email) : undefined,
     externalId ? eq(accounts.externalId, externalId) : undefined,
     locked ? isNotNull(accounts.lockedAt) : undefined,
@@ -99,29 +100,48 @@ export const isLocked = (tx: Db, accountId: string): boolean => locked(tx).get(a
 // ---------------------------------------------------------------- SQL for the queries of others
 /** The ids of the accounts of a kind, as a query inside another. */
 export const accountIdsOfKind = (kind: string) => sql`SELECT id FROM accounts WHERE kind = ${kind}`
-/** The values of a search text in their order (0079_search.sql), each with those before it. */
-const searched = { name: 0, email: 1, 'external id': 2 } as const
-const partUpTo = (last: keyof typeof searched, word: string) =>
-  partOfGroups(word, { first: 0, last: searched[last], groups: 3 })
-const withPart = (last: keyof typeof searched, word: string) =>
-  sql`(SELECT id FROM account_search WHERE text GLOB ${partUpTo(last, word)})`
+/** The groups of an account's search text (0204_search_index.sql), each with those before it. */
+const upTo = (last: number) => ({ first: 0, last, groups: 3 })
+const searched = { name: upTo(0), email: upTo(1), 'external id': upTo(2) } as const
 /**
- * Is the word in the account's name, or where `mayReadEmail` fits in its address? `id` is an SQL expression. `few`:
- * few rows are asked about, and the texts of all accounts are not read for them.
+ * The ids of accounts with the word in their name or address, `most` of them; whether a reader may know the address is
+ * another question.
  */
-export function accountContains(id: string, mayReadEmail: Where, word: string, { few }: { few: boolean }): Where {
+export const accountIdsWith = (tx: Db, word: string, most: number): string[] =>
+  idsWithParts(tx, 'account', [{ word, groups: searched.email }], most)
+/**
+ * Is the word in the account's name, or where `mayReadEmail` fits in its address? `id` is an SQL expression. `among`:
+ * those of `accountIdsWith`, where they are all; where they are many, they are all found once, or each row asks.
+ */
+export function accountContains(
+  id: string,
+  mayReadEmail: Where,
+  word: string,
+  among: readonly string[] | 'found once' | 'asked each',
+): Where {
+  if (among.length === 0) return { where: '0', values: [] }
   const has = (last: 'name' | 'email'): Where => {
-    const part = partUpTo(last, word)
-    return few
-      ? { where: `EXISTS (SELECT 1 FROM account_search ac WHERE ac.id = ${id} AND ac.text ${HAS})`, values: [part] }
-      : onceAny(`FROM account_search ac WHERE ac.text ${HAS}`, 'ac.id', id, [part])
+    const fits = isInGroups('ac.text', word, searched[last])
+    if (among === 'found once') return isOneWith('account', id, { word, groups: searched[last] })
+    return {
+      where: `EXISTS (SELECT 1 ${searchText.from('ac')} WHERE ac.kind = 'account' AND ac.id = ${id} AND ${fits.where})`,
+      values: fits.values,
+    }
   }
   const [name, email] = [has('name'), has('email')]
-  if (mayReadEmail.where === '1') return email
-  return {
-    where: `(${name.where} OR (${mayReadEmail.where} AND ${email.where}))`,
-    values: [...name.values, ...mayReadEmail.values, ...email.values],
-  }
+  const may: Where =
+    mayReadEmail.where === '1'
+      ? email
+      : {
+          where: `(${name.where} OR (${mayReadEmail.where} AND ${email.where}))`,
+          values: [...name.values, ...mayReadEmail.values, ...email.values],
+        }
+  return typeof among === 'object'
+    ? {
+        where: `(${id} IN (SELECT value FROM json_each(?)) AND ${may.where})`,
+        values: [JSON.stringify(among), ...may.values],
+      }
+    : may
 }
 /** The account's reseller, where the account is a customer; one parameter, its id. */
 export const resellerOfCustomer = "SELECT reseller_id FROM accounts WHERE id = ? AND kind = 'customer'"
@@ -129,7 +149,7 @@ export const resellerOfCustomer = "SELECT reseller_id FROM accounts WHERE id = ?
 // ---------------------------------------------------------------- queries
 /** The few columns that decide who sees an account: that there is one must not show in the time an answer takes. */
 export type VisibilityRow = Pick<Account, 'id' | 'kind' | 'resellerId'>
-type Found = { id: string; title: string; detail: string }
+type Found = { id: string; title: string; detail: string; exact: number }
 type Locked = { id: string; name: string; reason: string | null; at: number }
 
 const statements = prepared(({ $client }) => ({
@@ -165,14 +185,11 @@ export const hasCustomers = (tx: Db, resellerId: string): boolean => statements(
 export const lockedCustomersOf = (tx: Db, resellerId: string, limit: number): Locked[] =>
   statements(tx).locked.all(resellerId, limit)
 /** Over `accounts`: those with each word of the text in their values up to `last`. */
-const accountsNamed = (last: keyof typeof searched, text: string): Where =>
-  everyWord(text, (word) => ({
-    where: `id IN (SELECT ac.id FROM account_search ac WHERE ac.text ${HAS})`,
-    values: [partUpTo(last, word)],
-  }))
+const accountsNamed = (tx: Db, last: keyof typeof searched, text: string): Where =>
+  hasWords(tx, 'account', 'accounts.id', text, searched[last])
 /** The ids of accounts with each word of the text in their name or address. */
 export function accountIdsNamed(tx: Db, text: string, limit: number): string[] {
-  const fits = accountsNamed('email', text)
+  const fits = accountsNamed(tx, 'email', text)
   return tx.$client
     .query<{ id: string }, (string | number)[]>(`SELECT id FROM accounts WHERE ${fits.where} ORDER BY id LIMIT ?`)
     .all(...fits.values, limit)
@@ -180,16 +197,31 @@ export function accountIdsNamed(tx: Db, text: string, limit: number): string[] {
 }
 /**
  * Customers and resellers with each word of the text in their name, address, organization or external id, or with the
- * text as their id; of one reseller when it is given.
+ * text as their id; of one reseller when it is given. First those whose id, name, address or external id it is, then
+ * those whose name begins with it.
  */
 export function searchAccounts(tx: Db, text: string, limit: number, resellerId?: string): Found[] {
-  const fits = accountsNamed('external id', text)
+  const fits = accountsNamed(tx, 'external id', text)
   const own = resellerId === undefined ? [] : [resellerId]
-  return tx.$client
-    .query<Found, (string | number)[]>(
-      `SELECT id, name AS title, email AS detail FROM accounts
-       WHERE kind <> 'staff' ${own.length ? 'AND reseller_id = ?' : ''} AND (${fits.where} OR id = ?)
-       ORDER BY id DESC LIMIT ?`,
-    )
-    .all(...own, ...fits.values, text, limit)
+  const whole = folded(text.trim())
+  const named = idsBeginningWith(tx, 'account', whole, limit)
+  const rows = (where: Where, by: string, values: readonly (string | number)[]) =>
+    tx.$client
+      .query<Found, (string | number)[]>(
+        `SELECT accounts.id, accounts.name AS title, accounts.email AS detail,
+           (accounts.id = ? OR instr(${linesOf}, char(10) || ? || char(10)) > 0) AS exact
+         FROM accounts CROSS ${searchText.join('x', 'accounts.id')} AND x.kind = 'account'
+         WHERE accounts.kind <> 'staff' ${own.length ? 'AND accounts.reseller_id = ?' : ''} AND ${where.where}
+         ORDER BY ${by}accounts.id DESC LIMIT ?`,
+      )
+      .all(text, whole, ...own, ...where.values, ...values, limit)
+  const ids = (some: readonly string[]): Where => ({
+    where: 'accounts.id IN (SELECT value FROM json_each(?))',
+    values: [JSON.stringify(some)],
+  })
+  const first = rows(ids([text, ...named]), 'exact DESC, ', [])
+  const isFew = !fits.where.startsWith('EXISTS')
+  const rest = isFew ? rows(fits, 'exact DESC, substr(x.text, 1, ?) <> ?, ', [whole.length, whole]) : rows(fits, '', [])
+  return [...first, ...rest.filter(({ id }) => !first.some((row) => row.id === id))].slice(0, limit)
 }
+const linesOf = 'char(10) || replace(x.text, char(13), char(10)) || char(10)'

@@ -40,6 +40,3 @@ export const accounts = sqliteTable('accounts', {
   createdAt: integer('created_at').notNull(),
 })
 export type Account = typeof accounts.$inferSelect
-
-/** The text that a search reads of each account, in small letters without accents. Triggers keep it. */
-export const accountSearch = sqliteTable('account_search', { id: text().primaryKey(), text: text().notNull() })

@@ -59,7 +59,9 @@ export const customersFeature = feature({
           ? `${areas[actor.kind]}/customers/`
           : undefined,
       find: ({ tx, actor }, text, most) =>
-        searchAccounts(tx, text, most, actor.kind === 'staff' ? undefined : actor.accountId),
+        searchAccounts(tx, text, most, actor.kind === 'staff' ? undefined : actor.accountId).map(
+          ({ exact, ...found }) => ({ ...found, exact: exact === 1 }),
+        ),
     },
   ],
   checklist: [

@@ -1,4 +1,7 @@
 import { feature } from '../feature.ts'
-import { searchLetters, searchPlaces } from './tables.ts'
+import { searchKinds, searchLetters, searchPlaces, searchTexts } from './tables.ts'
 
-export const searchTextsFeature = feature({ name: 'search-texts', tables: [searchLetters, searchPlaces] })
+export const searchTextsFeature = feature({
+  name: 'search-texts',
+  tables: [searchLetters, searchPlaces, searchKinds, searchTexts],
+})

@@ -3,14 +3,15 @@
 
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
-import { nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
+import { described, nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { declaredName } from '../../kernel/declared-names.ts'
 import { wordsOf } from '../../kernel/search/text.ts'
+import type { SearchRow } from './source.ts'
 
 /** Results per search. */
 export const MOST = 12
 
-type Found = { type: string; id: string | null; title: string; detail: string | null; href: string }
+type Found = Required<SearchRow> & { type: string; href: string }
 
 /** Without a text, the actions; with one, everything that has each of its words in its name, in whatever order. */
 function found(call: ReadContext, text: string): Found[] {
@@ -18,7 +19,7 @@ function found(call: ReadContext, text: string): Found[] {
   const navItems = call
     .navItems(call.actor)
     .filter(({ type, title }) => (text ? words.every((word) => title.toLowerCase().includes(word)) : type === 'action'))
-    .map(({ type, title, href }): Found => ({ type, id: null, title, detail: null, href }))
+    .map(({ type, title, href }): Found => ({ ...plainRow, type, id: null, title, href }))
   const rows = call.registry.features
     .flatMap(({ search = [] }) => search)
     .toSorted((a, b) => a.position - b.position)
@@ -27,21 +28,26 @@ function found(call: ReadContext, text: string): Found[] {
       if (!place) return []
       return source
         .find(call, text, MOST)
-        .map((row): Found => ({ type: source.type, ...row, href: `${place}${row.id}` }))
+        .map((row): Found => ({ ...plainRow, ...row, type: source.type, href: `${place}${row.id}` }))
     })
-  return share([
+  const kinds = [
     ...(['page', 'action'] as const).map((type) => navItems.filter((place) => place.type === type)),
     ...rows,
-  ])
+  ]
+  const exact = kinds.map((kind) => kind.filter((row) => row.exact))
+  const living = kinds.map((kind) => kind.filter((row) => !row.exact && !row.terminated))
+  const ended = kinds.map((kind) => kind.filter((row) => !row.exact && row.terminated))
+  return [exact, living, ended].reduce<Found[]>((all, some) => [...all, ...share(some, MOST - all.length)], [])
 }
+const plainRow = { detail: null, exact: false, terminated: false }
 
 /** Takes one of each kind in turn, so that many servers of a name do not hide the customer. Kinds stay together. */
-function share(kinds: Found[][]): Found[] {
+function share(kinds: readonly Found[][], most: number): Found[] {
   const taken = kinds.map(() => 0)
-  for (let n = 0; n < MOST; ) {
+  for (let n = 0; n < most; ) {
     const before = n
     for (const [i, kind] of kinds.entries())
-      if (n < MOST && taken[i]! < kind.length) {
+      if (n < most && taken[i]! < kind.length) {
         taken[i]!++
         n++
       }
@@ -74,6 +80,8 @@ export const search = operation({
         title: t.String(),
         detail: nullable(t.String()),
         href: t.String(),
+        exact: described(t.Boolean(), 'The whole text is its id, address or name. Such ones come first.'),
+        terminated: described(t.Boolean(), 'Only staff find what is terminated. It comes last, but for exact hits.'),
       }),
     ),
   }),

@@ -1,7 +1,14 @@
 // A feature declares how its things are found by name, address or id.
 import type { ReadContext } from '../../kernel/api/operation.ts'
 
-export type SearchRow = { id: string; title: string; detail: string | null }
+export type SearchRow = {
+  id: string | null
+  title: string
+  detail: string | null
+  /** The whole text is its id, address or name. */
+  exact?: boolean
+  terminated?: boolean
+}
 export type SearchSource = {
   /** The kind of thing, such as `server`. */
   type: string

@@ -3,7 +3,8 @@ import { and, eq, or } from 'drizzle-orm'
 import { Type as t } from 'typebox'
 import { feature } from '../../../src/kernel/feature.ts'
 import { event } from '../../../src/kernel/jobs/outbox.ts'
-import { contain } from '../../../src/kernel/search/text.ts'
+import { asSql } from '../../../src/kernel/search/index.ts'
+import { everyWord, isIn } from '../../../src/kernel/search/text.ts'
 import sql from './lamps.sql' with { type: 'text' }
 import { createLamp, getLamp, listLamps, removeLamp } from './lamps.ts'
 import { lighting, lightLamp } from './light.ts'
@@ -73,7 +74,7 @@ export const lampsFeature = feature({
         tx
           .select({ id: lamps.id, title: lamps.name, detail: lamps.state })
           .from(lamps)
-          .where(and(eq(lamps.ownerId, actor.accountId), or(contain([lamps.name], text), eq(lamps.id, text))))
+          .where(and(eq(lamps.ownerId, actor.accountId), or(asSql(everyWord(text, (word) => isIn(['lamps.name'], word))), eq(lamps.id, text))))
           .limit(most)
           .all(),
     },
