@@ -9538,6 +9538,10 @@ export interface Operations {
         title: string
         detail: string | null
         href: string
+        /** The whole text is its id, address or name. Such ones come first. */
+        exact: boolean
+        /** Only staff find what is terminated. It comes last, but for exact hits. */
+        terminated: boolean
       })[]
     }
   }

@@ -11,23 +11,28 @@ const literal = (value: unknown): string =>
         : `'${String(value).replaceAll("'", "''")}'`
 
 type Made = { type: string; name: string; sql: string }
+/** Without the tables in which SQLite itself keeps an index of texts. */
 const madeIn = (file: Database) =>
   file
     .query<Made, []>(
-      "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+      `SELECT m.type, m.name, m.sql FROM sqlite_master m LEFT JOIN pragma_table_list t ON t.name = m.name
+       WHERE m.sql IS NOT NULL AND m.name NOT LIKE 'sqlite_%' AND t.type IS NOT 'shadow' ORDER BY m.rowid`,
     )
     .all()
+const isIndexOfTexts = ({ sql }: Made) => sql.startsWith('CREATE VIRTUAL TABLE')
 
 /** Rows before indices and triggers: what is restored is what was there, and sets nothing off. */
 export function dump(file: Database): string {
   const made = madeIn(file)
   const tables = made.filter(({ type }) => type === 'table')
-  const rows = tables.flatMap(({ name }) =>
-    file
+  const rows = tables.flatMap((table) => {
+    const { name } = table
+    if (isIndexOfTexts(table)) return [`INSERT INTO "${name}" ("${name}") VALUES ('rebuild');`]
+    return file
       .query<unknown[], []>(`SELECT * FROM "${name}"`)
       .values()
-      .map((row) => `INSERT INTO "${name}" VALUES (${row.map(literal).join(', ')});`),
-  )
+      .map((row) => `INSERT INTO "${name}" VALUES (${row.map(literal).join(', ')});`)
+  })
   const rest = made.filter(({ type }) => type !== 'table')
   return [...tables.map(({ sql }) => `${sql};`), ...rows, ...rest.map(({ sql }) => `${sql};`)].join('\n') + '\n'
 }
@@ -49,6 +54,6 @@ export const schemaOf = (file: Database) =>
 export const countsIn = (file: Database): Record<string, number> =>
   Object.fromEntries(
     madeIn(file)
-      .filter(({ type }) => type === 'table')
+      .filter((made) => made.type === 'table' && !isIndexOfTexts(made))
       .map(({ name }) => [name, file.query<{ n: number }, []>(`SELECT count(*) AS n FROM "${name}"`).get()!.n]),
   )

@@ -74,7 +74,12 @@ export const lampsFeature = feature({
         tx
           .select({ id: lamps.id, title: lamps.name, detail: lamps.state })
           .from(lamps)
-          .where(and(eq(lamps.ownerId, actor.accountId), or(asSql(everyWord(text, (word) => isIn(['lamps.name'], word))), eq(lamps.id, text))))
+          .where(
+            and(
+              eq(lamps.ownerId, actor.accountId),
+              or(asSql(everyWord(text, (word) => isIn(['lamps.name'], word))), eq(lamps.id, text)),
+            ),
+          )
           .limit(most)
           .all(),
     },

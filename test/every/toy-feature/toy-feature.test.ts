@@ -118,7 +118,8 @@ describe('a feature from its folder and one line', () => {
   test('is found by the search, and named in the audit log, the checklist and under needs attention', async () => {
     const { id } = await buy('Lighthouse')
     const { data } = (await answer(p.customer, 'GET', '/search?q=lightho')).body
-    expect(data).toEqual([{ type: 'lamp', id, title: 'Lighthouse', detail: 'off', href: `/lamps#${id}` }])
+    const lamp = { type: 'lamp', id, title: 'Lighthouse', detail: 'off', href: `/lamps#${id}` }
+    expect(data).toEqual([{ ...lamp, exact: false, terminated: false }])
     expect((await answer(mallory, 'GET', '/search?q=lightho')).body.data).toEqual([])
     const log = (await answer(p.owner, 'GET', `/admin/audit?target=${id}`)).body.data
     expect(log.map((l: any) => [l.operation, l.targetName])).toEqual([['lamps.create', 'Lighthouse']])

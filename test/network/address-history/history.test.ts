@@ -125,8 +125,9 @@ describe('the history of an address', () => {
     expect(said(await history(p, inside))).toEqual(['web01 of Cal, primary, still'])
     const search = async (q: string) =>
       (await p.admin('GET', `/search?q=${q}`)).data.filter(({ type }: any) => type === 'address')
+    const found = { type: 'address', id: inside, title: inside, detail: 'web01 of Cal' }
     expect(await search(inside)).toEqual([
-      { type: 'address', id: inside, title: inside, detail: 'web01 of Cal', href: `/admin/addresses/${inside}` },
+      { ...found, href: `/admin/addresses/${inside}`, exact: true, terminated: false },
     ])
     expect((await search('203.0.113.29'))[0].detail).toBe('Nobody had it')
     expect(await search('192.0.2.1')).toEqual([])

@@ -34,8 +34,9 @@ function momentOf({ $client }: Db): string {
 function linesOf({ $client }: Db): Lines {
   const tables = $client
     .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'migrations' " +
-        'ORDER BY name',
+      // Not the tables of an index of texts: how SQLite keeps it depends on what was in it before.
+      `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
+         AND name <> 'migrations' ORDER BY name`,
     )
     .all()
   return new Map(
