@@ -12,7 +12,7 @@ type Searched = Pick<Source, 'type' | 'position'> & {
   list(area: (typeof areas)[keyof typeof areas]): string
 }
 
-/** What lists and the search find for these words among the workloads that the actor sees. */
+/** The search for these words among the workloads that the actor sees, in lists and in the palette. */
 export function searchFor({ tx, actor }: ReadContext, text: string): Omit<WorkloadSearch, 'kind'> {
   const theirs = own(actor)
   return {

@@ -19,7 +19,7 @@ export type WorkloadSearch = {
   text: string
   owner: OwnerSearch
 }
-/** The ids of the accounts with a word where they are few; where they are many, they are all found once, or each row asks. */
+/** The accounts with a word, where they are few; where they are many, all are found once, or each row asks. */
 export type Among = readonly string[] | 'found once' | 'asked each'
 export type OwnerSearch = {
   /** The accounts with the word in what `fits` looks into, or more of them; up to `most`. */
@@ -185,7 +185,7 @@ function countListed(tx: Db, search: WorkloadSearch, words: readonly Wanted[]): 
 
 type Found = { id: string; title: string; addresses: string | null; exact: number; terminatedAt: number | null }
 
-/** What the whole text is of a workload, where it is one thing and not words: a value of its text. */
+/** Values of a workload's text that the whole text may be, where it is one thing and not words. */
 const valuesOf = (text: string): string[] => [
   ...new Set([folded(text.trim()), storedMac(text.trim()), storedAddress(text.trim())].flatMap((v) => v || [])),
 ]

@@ -1,5 +1,5 @@
-// What the index of searched texts finds (0204_search_index.sql). It knows every three letters in a row; whether a text
-// that has them has the word itself, the text says.
+// The index of searched texts (0204_search_index.sql) knows every three letters in a row. A text that has those of a
+// word need not have the word itself: it is read.
 import { type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import { reference } from '../db/reference.ts'
@@ -32,7 +32,8 @@ export function idsWithParts(tx: Db, kind: string, parts: readonly Part[], most:
   const letters = matchOf(parts)
   const fits = parts.map(({ word, groups }) => isInGroups('x.text', word, groups))
   const from = letters
-    ? `search_index f CROSS JOIN search_texts x ON x.doc = f.rowid WHERE f.search_index MATCH ?3 AND ${ofKind('f.rowid')}`
+    ? `search_index f CROSS JOIN search_texts x ON x.doc = f.rowid
+       WHERE f.search_index MATCH ?3 AND ${ofKind('f.rowid')}`
     : // Of one or two letters there is no index: 300,000 texts take 30 ms.
       `search_texts x WHERE ?3 = '' AND ${ofKind('x.doc')}`
   return tx.$client
@@ -58,7 +59,7 @@ export function isOneWith(kind: string, id: string, part: Part): Where {
         values: [...docs.values, ...fits.values],
       }
 }
-/** What the index is asked for; nothing where the parts have no three letters. */
+/** The letters that the index is asked for; empty where the parts have no three in a row. */
 const matchOf = (parts: readonly Part[]): string =>
   [...new Set(parts.flatMap(({ word, rare = word }) => trigramsOf(rare)))]
     .map((three) => `"${three.replaceAll('"', '""')}"`)
@@ -87,7 +88,7 @@ export const asSql = ({ where, values }: Where): SQL =>
     sql.raw(''),
   )
 
-/** The ids of things of a kind whose texts begin with this value and nothing behind it, `most` of them, newest first. */
+/** The ids of things of a kind whose first value is this one, `most` of them, newest first. */
 export function idsBeginningWith(tx: Db, kind: string, value: string, most: number): string[] {
   const start = value.slice(0, STORED_START)
   // Behind the value is the end of the text, or of its group or value: a carriage return or a line feed.
