@@ -8771,6 +8771,18 @@ export interface Operations {
       locations: (Location)[] | null
     }
   }
+  /** What the navigation says beside its entries, such as how many nodes are away */
+  'overview.navigation-marks': {
+    result: {
+      marks: ({
+        /** Of the entry. */
+        name: string
+        words: string
+        /** Something is wrong. */
+        bad: boolean
+      })[]
+    }
+  }
   /** What needs your attention, the servers you see by state, and what a new account has still to do */
   'overview.own': {
     result: {
@@ -11381,6 +11393,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'notices.read': ['POST', '/notices/actions/read', false],
   'notices.set-mails': ['PUT', '/account/notice-mails', false],
   'overview.get': ['GET', '/admin/overview', false],
+  'overview.navigation-marks': ['GET', '/admin/navigation-marks', false],
   'overview.own': ['GET', '/overview', false],
   'own-images.create': ['POST', '/customers/{id}/images', false],
   'own-images.list': ['GET', '/customers/{id}/images', false],

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { navTree } from '../../src/kernel/web/navigation.ts'
+import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Link } from './link.tsx'
 
 type HeadProps = {
@@ -16,27 +18,46 @@ type HeadProps = {
 
 /** The header of a page: the way here, the title, and what can be done with the thing. */
 export const Head = ({ title, tile, trail, state, sub, actions }: HeadProps) => (
-  <div class="head">
-    {trail && (
-      <nav aria-label="Breadcrumb">
-        <ol class="trail">
-          {trail.map(([words, href]) => (
+  <>
+    <div class="head">
+      {trail && (
+        <nav aria-label="Breadcrumb">
+          <ol class="trail">
+            {trail.map(([words, href]) => (
+              <li>
+                <Link href={href}>{words}</Link>
+              </li>
+            ))}
             <li>
-              <Link href={href}>{words}</Link>
+              <span aria-current="page">{title}</span>
             </li>
-          ))}
-          <li>
-            <span aria-current="page">{title}</span>
-          </li>
-        </ol>
-      </nav>
-    )}
-    <div class="title">
-      {tile}
-      <h1>{title}</h1>
-      {state}
-      {actions && <div class="acts wide">{actions}</div>}
+          </ol>
+        </nav>
+      )}
+      <div class="title">
+        {tile}
+        <h1>{title}</h1>
+        {state}
+        {actions && <div class="acts wide">{actions}</div>}
+      </div>
+      {sub && <div class="sub">{sub}</div>}
     </div>
-    {sub && <div class="sub">{sub}</div>}
-  </div>
+    <TabsOfNavigation />
+  </>
 )
+
+/** Below the title of a page that shares its entry of the navigation with others: the way to them. */
+function TabsOfNavigation() {
+  const at = useAt()
+  const groups = navTree(at.registry, at.actor.kind, at.isInNav).flatMap(([, entries]) => entries)
+  const found = groups.find(({ tabs }) => tabs.length > 1 && tabs.some(({ href }) => href === at.path))
+  return found ? (
+    <nav class="tabs" aria-label={found.entry.together ?? found.entry.title}>
+      {found.tabs.map(({ href, title }) => (
+        <a href={href} aria-current={href === at.path ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  ) : null
+}

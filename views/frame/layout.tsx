@@ -11,6 +11,7 @@ import { type Answers, ifAllowed } from '../../src/kernel/web/page.ts'
 import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
 import type { Frame } from '../../src/kernel/web/serve-pages.ts'
 import { listJobs } from '../../src/platform/jobs/jobs.ts'
+import { listNavigationMarks } from '../../src/platform/overview/navigation-marks.ts'
 import { brandCssUrl, logoUrl } from '../../src/platform/settings/brand-style.ts'
 import { Action } from '../components/action.tsx'
 import { Icon } from '../components/icon.tsx'
@@ -18,11 +19,12 @@ import { Note } from '../components/section.tsx'
 import { Time } from '../components/time.tsx'
 import { Palette, SearchButton } from '../platform/search/search-page.tsx'
 import { SecretOnce } from './shown-once.tsx'
-import { AccountMenu, Navigation } from './side-navigation.tsx'
+import { AccountMenu, Navigation, NavMarks } from './side-navigation.tsx'
 
 /** The reads of the frame around every page. */
 export const always = {
   running: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '1' } })),
+  marks: ifAllowed(listNavigationMarks, () => ({})),
   unread: ifAllowed(listNotices, () => ({ query: { unread: 'true', limit: '1' } })),
 }
 type Always = Partial<Answers<typeof always>>
@@ -33,6 +35,7 @@ export const beside = ({ always }: Frame<Always>): Html => (
   <>
     <RunningJobs total={always.running?.total} />
     <UnreadNotices total={always.unread?.total} />
+    {always.marks && <NavMarks marks={always.marks.marks} />}
   </>
 )
 export const isRunning = (always: Always): boolean => (always.running?.total ?? 0) > 0
@@ -116,7 +119,7 @@ const App = ({ nav, always, children }: AppProps) => (
       <UnreadNotices total={always.unread?.total} />
       <AccountMenu current={nav} />
     </header>
-    <Navigation current={nav} />
+    <Navigation current={nav} marks={always.marks?.marks} />
     <main id="main" tabIndex={-1}>
       <Banners />
       {children}

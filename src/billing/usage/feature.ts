@@ -39,6 +39,7 @@ export const usageFeature = feature({
       title: 'Usage',
       href: '/admin/reports',
       icon: 'activity',
+      within: 'customers',
       sees: reportAccounts,
     },
     {

@@ -40,6 +40,19 @@ export const gpuImagesFeature = feature({
   encrypted: [registryPassword],
   operations: [listGpuImages, createGpuImage, changeGpuImage],
   auditTargets: [gpuImageTarget],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 249,
+      name: 'gpu-images',
+      title: 'GPU images',
+      href: '/admin/gpu-images',
+      icon: 'gpu',
+      within: 'gpu-instances',
+      sees: listGpuImages,
+    },
+  ],
   async fixture({ admin }) {
     const body = { ...createGpuImage.example!, name: 'fixture' }
     return { 'GPU image': (await admin('POST', '/admin/gpu-images', body)).id }

@@ -24,6 +24,19 @@ export const gpuOffersFeature = feature({
   operations: [listGpuOffers, createGpuOffer, changeGpuOffer],
   catalogueUse: { offerShortOfPorts },
   auditTargets: [gpuOfferTarget],
+  nav: [
+    {
+      kinds: ['staff'],
+      group: 'Infrastructure',
+      position: 248,
+      name: 'gpu-offers',
+      title: 'GPU offers',
+      href: '/admin/gpu-offers',
+      icon: 'gpu',
+      within: 'gpu-instances',
+      sees: listGpuOffers,
+    },
+  ],
   async fixture({ admin }) {
     const { id } = await admin('POST', '/admin/gpu-images', {
       name: 'fixture of an offer',

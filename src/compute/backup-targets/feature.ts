@@ -92,6 +92,7 @@ export const backupTargetsFeature = feature({
       title: 'Backup targets',
       href: '/admin/backup-targets',
       icon: 'anchor',
+      within: 'backups',
       sees: listBackupTargets,
     },
   ],

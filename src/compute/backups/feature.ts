@@ -69,7 +69,7 @@ const nav = (kind: 'staff' | 'reseller' | 'customer', group: string, position: n
     name: 'backups',
     title: 'Backups',
     href,
-    icon: 'download',
+    icon: 'history',
     sees: listAllBackups,
     has: hasLeftBackups,
   }) as const
@@ -118,7 +118,7 @@ export const backupsFeature = feature({
   ],
   auditTargets: [backupOfAudit],
   nav: [
-    nav('staff', 'Infrastructure', 238, '/admin/backups'),
+    nav('staff', 'Infrastructure', 233, '/admin/backups'),
     nav('reseller', '', 116, '/reseller/backups'),
     nav('customer', '', 116, '/backups'),
   ],

@@ -98,6 +98,7 @@ export const brakeFeature = feature({
       title: 'Brake',
       href: '/admin/brakes',
       icon: 'lock',
+      within: 'settings',
       sees: listBrakes,
     },
   ],

@@ -38,7 +38,8 @@ export const isosFeature = feature({
       name: 'isos',
       title: 'ISOs',
       href: '/admin/isos',
-      icon: 'image',
+      icon: 'disk',
+      within: 'images',
       sees: listIsos,
     },
     {
@@ -49,7 +50,7 @@ export const isosFeature = feature({
       menu: true,
       title: 'ISOs',
       href: '/reseller/isos',
-      icon: 'image',
+      icon: 'disk',
       sees: listIsos,
     },
     {
@@ -60,7 +61,7 @@ export const isosFeature = feature({
       menu: true,
       title: 'ISOs',
       href: '/isos',
-      icon: 'image',
+      icon: 'disk',
       sees: listIsos,
     },
   ],

@@ -80,7 +80,11 @@ export const placementGroupsFeature = feature({
         })),
     },
   ],
-  nav: [nav('staff', 'Infrastructure', 213), nav('reseller', 'Network', 168), nav('customer', 'Network', 168)],
+  nav: [
+    { ...nav('staff', 'Infrastructure', 213), within: 'servers' },
+    nav('reseller', 'Network', 168),
+    nav('customer', 'Network', 168),
+  ],
   async fixture({ admin, customer }) {
     const body = { name: 'fixture', policy: 'anti_affinity' }
     return { 'placement group': (await admin('POST', `/customers/${customer.id}/placement-groups`, body)).id }

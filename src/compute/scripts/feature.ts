@@ -32,7 +32,7 @@ export const scriptsFeature = feature({
       menu: true,
       title: 'Startup scripts',
       href: '/scripts',
-      icon: 'terminal',
+      icon: 'play',
       sees: listScripts,
     },
   ],

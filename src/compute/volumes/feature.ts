@@ -103,7 +103,7 @@ export const volumesFeature = feature({
   ],
   bindsToOwner: boundVolumes,
   nav: [
-    nav('staff', 'Infrastructure', 229, '/admin/volumes'),
+    { ...nav('staff', 'Infrastructure', 229, '/admin/volumes'), within: 'servers' },
     { ...nav('reseller', '', 115, '/reseller/volumes'), has: hasVolumes },
     { ...nav('customer', '', 115, '/volumes'), has: hasVolumes },
   ],

@@ -4,7 +4,7 @@ import { agentPaths } from '../../../agent/protocol/wire.ts'
 import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
-import { isAnyNodeLive, nodeTarget, searchNodes } from '../node-records/queries.ts'
+import { isAnyNodeLive, nodesAway, nodeTarget, searchNodes } from '../node-records/queries.ts'
 import { addressConflicts, awaitedNodes, strayWorkloads } from './addresses/attention.ts'
 import { stopAwaiting } from './addresses/stop-awaiting.ts'
 import { AgentEndpoints } from './agent-connection.ts'
@@ -209,6 +209,10 @@ export const nodesFeature = feature({
       href: '/admin/nodes',
       icon: 'node',
       sees: listNodes,
+      mark({ tx, nodes }) {
+        const away = nodesAway(tx, nodes).length
+        return away > 0 ? { words: `${away} away`, bad: true } : undefined
+      },
     },
   ],
   actions: [{ kinds: ['staff'], position: 40, title: 'Enroll node', page: '/admin/nodes/enroll', does: enrollNode }],

@@ -116,6 +116,7 @@ export const resellersFeature = feature({
       title: 'Resellers',
       href: '/admin/resellers',
       icon: 'resellers',
+      within: 'customers',
       sees: listResellers,
     },
     {

@@ -47,6 +47,7 @@ export const staffFeature = feature({
       title: 'Staff',
       href: '/admin/staff',
       icon: 'customers',
+      within: 'settings',
       sees: listStaff,
     },
   ],

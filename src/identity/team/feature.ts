@@ -65,7 +65,7 @@ export const teamFeature = feature({
       name: 'team',
       title: 'Team',
       href: '/team',
-      icon: 'customers',
+      icon: 'user',
       sees: listTeam,
     },
     {
@@ -75,7 +75,7 @@ export const teamFeature = feature({
       name: 'team',
       title: 'Team',
       href: '/team',
-      icon: 'customers',
+      icon: 'user',
       sees: listTeam,
     },
   ],

@@ -40,7 +40,7 @@ export const tokensFeature = feature({
       menu: true,
       title: 'API reference',
       href: '/admin/api/reference',
-      icon: 'book',
+      icon: 'terminal',
       sees: listTokens,
     },
     {
@@ -51,7 +51,7 @@ export const tokensFeature = feature({
       menu: true,
       title: 'API reference',
       href: '/api-reference',
-      icon: 'book',
+      icon: 'terminal',
       sees: listTokens,
     },
     {
@@ -62,7 +62,7 @@ export const tokensFeature = feature({
       menu: true,
       title: 'API tokens',
       href: '/account/api',
-      icon: 'terminal',
+      icon: 'lock',
       sees: listTokens,
     },
   ],

@@ -1,8 +1,11 @@
 // The navigation, and what can be done from the search: both from what features declare.
 import type { AccountKind } from '../api/access.ts'
 import type { Actor } from '../api/actor.ts'
-import { mayCall, type Operation } from '../api/operation.ts'
+import { mayCall, type Operation, type ReadContext } from '../api/operation.ts'
 import type { Db } from '../db/open.ts'
+
+/** `1 away`, in red where it is `bad`. */
+export type NavMark = { words: string; bad: boolean }
 
 export type NavEntry = {
   /** Kinds of account whose navigation has it. */
@@ -17,6 +20,15 @@ export type NavEntry = {
   href: string
   /** In the menu of the account, not in the navigation at the side. */
   menu?: true
+  /**
+   * The name of another entry of these kinds: it is a tab on the pages of that one, which stands for both at the side.
+   * The search finds it as every other one.
+   */
+  within?: string
+  /** The words for the entry and those within it together; left out: its title. */
+  together?: string
+  /** Words beside it; undefined: none. Every page asks for them: no statement may scan. */
+  mark?: (call: ReadContext) => NavMark | undefined
   /** Name of an icon of the product. */
   icon: string
   /** Shown to an actor who may call it. */
@@ -48,6 +60,27 @@ export const navGroups = ({ nav }: Entries, kind: AccountKind): [group: string, 
     ({ group }) => group,
   ),
 ]
+
+/** An entry of the first level, and what its pages have as tabs: itself first. */
+export type NavTabs = { entry: NavEntry; tabs: readonly NavEntry[] }
+/** The first level of the navigation of a kind of account, by its groups. `shows`: does its reader see the entry? */
+export function navTree(
+  entries: Entries,
+  kind: AccountKind,
+  shows: (entry: NavEntry) => boolean,
+): [group: string, NavTabs[]][] {
+  const groups = navGroups(entries, kind)
+  const all = groups.flatMap(([, of]) => of)
+  const tabsOf = (entry: NavEntry) =>
+    [entry, ...all.filter(({ within }) => within === entry.name)].filter((one) => shows(one))
+  return groups.map(([group, of]) => [
+    group,
+    of
+      .filter(({ within, menu }) => !within && !menu)
+      .map((entry) => ({ entry, tabs: tabsOf(entry) }))
+      .filter(({ tabs }) => tabs.length > 0),
+  ])
+}
 
 /** The actions of this actor, in the order of `position`. */
 export const actionsOf = ({ actions }: Entries, actor: Actor): { type: 'action'; title: string; href: string }[] =>

@@ -85,6 +85,7 @@ export const floatingIpsFeature = feature({
       title: 'Floating addresses',
       href: '/admin/floating-ips',
       icon: 'globe',
+      within: 'pools',
       sees: listFloatingIps,
     },
     {

@@ -106,6 +106,7 @@ export const ipPoolsFeature = feature({
       position: 220,
       name: 'pools',
       title: 'Address pools',
+      together: 'Network',
       href: '/admin/ip-pools',
       icon: 'pool',
       sees: listPools,

@@ -56,7 +56,7 @@ export const privateNetworksFeature = feature({
     },
   ],
   nav: [
-    nav('staff', 'Infrastructure', 227, '/admin/networks'),
+    { ...nav('staff', 'Infrastructure', 227, '/admin/networks'), within: 'pools' },
     nav('reseller', 'Network', 157, '/reseller/networks'),
     nav('customer', 'Network', 157, '/networks'),
   ],

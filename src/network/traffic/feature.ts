@@ -46,6 +46,7 @@ export const trafficFeature = feature({
       title: 'Traffic',
       href: '/admin/traffic',
       icon: 'activity',
+      within: 'pools',
       sees: heaviestTraffic,
     },
   ],

@@ -46,6 +46,7 @@ export const announcementsFeature = feature({
       title: 'Announcements',
       href: '/admin/announcements',
       icon: 'notice',
+      within: 'messages',
       sees: listAllAnnouncements,
     },
   ],

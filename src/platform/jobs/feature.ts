@@ -1,10 +1,10 @@
 import { areas } from '../../identity/account-records/areas.ts'
-import { minute } from '../../kernel/db/clock.ts'
+import { day, minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { failedJobs, jobBacklog, stuckJobs, waitingJobs } from './attention.ts'
 import { cancelJob } from './cancel.ts'
 import { getJob, getJobLog, listJobs } from './jobs.ts'
-import { jobTarget, searchJobs, timelineOfJobs, visibleJobs } from './queries.ts'
+import { countFailedSince, jobTarget, searchJobs, timelineOfJobs, visibleJobs } from './queries.ts'
 import { failuresTold } from './tables.ts'
 import { jobNotices, tellFailures } from './told.ts'
 
@@ -86,6 +86,10 @@ export const jobsFeature = feature({
       href: '/admin/jobs',
       icon: 'jobs',
       sees: listJobs,
+      mark({ tx, actor, clock }) {
+        const failed = countFailedSince(tx, visibleJobs(tx, actor), clock() - day)
+        return failed > 0 ? { words: `${failed} failed`, bad: false } : undefined
+      },
     },
     {
       kinds: ['reseller'],

@@ -133,6 +133,14 @@ export const jobStates = {
   failed: "j.state = 'failed'",
 }
 
+/** How many jobs failed after `since` (milliseconds). */
+export const countFailedSince = (tx: Db, { where, values }: Where, since: number): number =>
+  tx.$client
+    .query<{ n: number }, (string | number)[]>(
+      `SELECT count(*) AS n ${jobsWhere(`${jobStates.failed} AND j.finished_at > ? AND ${where}`)}`,
+    )
+    .get(since, ...values)!.n
+
 type Counts = { running: number; failed: number; done: number }
 /** How many jobs are at work, and how many failed or succeeded after `since` (milliseconds). */
 export function countsSince(tx: Db, { where, values }: Where, since: number): Counts {

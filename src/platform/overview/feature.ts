@@ -1,11 +1,12 @@
 import { feature } from '../../kernel/feature.ts'
 import { DOCUMENTS_ROOT } from '../documents/documents.ts'
+import { listNavigationMarks } from './navigation-marks.ts'
 import { getOverview } from './overview.ts'
 import { getOwnOverview } from './own-overview.ts'
 
 export const overviewFeature = feature({
   name: 'overview',
-  operations: [getOverview, getOwnOverview],
+  operations: [getOverview, getOwnOverview, listNavigationMarks],
   nav: [
     {
       kinds: ['staff'],

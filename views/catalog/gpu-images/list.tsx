@@ -8,7 +8,6 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, exactMb, units } from '../../components/words.ts'
-import { GpuTabs } from '../../fleet/gpus/tabs.tsx'
 import { ArchiveEntry, GoodsState } from '../goods.tsx'
 
 type Image = Answers<{ i: typeof listGpuImages }>['i']['data'][number]
@@ -17,7 +16,7 @@ export const gpuImagesPage = page({
   path: '/admin/gpu-images',
   reads: { images: listGpuImages },
   title: 'GPU images',
-  nav: 'gpus',
+  nav: 'gpu-images',
   view: ({ images }) => (
     <>
       <Head
@@ -25,7 +24,6 @@ export const gpuImagesPage = page({
         actions={<AddImage />}
         sub={<span>Containers that GPU instances run, pinned by digest: a new version is a new image.</span>}
       />
-      <GpuTabs />
       <List
         of={images}
         noun="image"

@@ -13,7 +13,6 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, exactGb, list, smallSize } from '../../components/words.ts'
-import { GpuTabs } from '../../fleet/gpus/tabs.tsx'
 import { ArchiveEntry, GoodsState } from '../goods.tsx'
 
 const reads = { offers: listGpuOffers, images: allIfAllowed(listGpuImages) }
@@ -25,7 +24,7 @@ export const gpuOffersPage = page({
   path: '/admin/gpu-offers',
   reads,
   title: 'GPU offers',
-  nav: 'gpus',
+  nav: 'gpu-offers',
   view: ({ offers, images }) => {
     const choices = { models: offers.models, images: images?.data ?? [] }
     return (
@@ -35,7 +34,6 @@ export const gpuOffersPage = page({
           actions={<AddOffer {...choices} />}
           sub={<span>Sizes that GPU instances are ordered in. An instance keeps what it was ordered with.</span>}
         />
-        <GpuTabs />
         <List
           of={offers}
           noun="offer"

@@ -5,7 +5,6 @@ import { Live } from '../../components/live.tsx'
 import { Empty } from '../../components/section.tsx'
 import { Pager } from '../../components/table.tsx'
 import { GpuHost } from './host.tsx'
-import { GpuTabs } from './tabs.tsx'
 
 export const gpusPage = page({
   path: '/admin/gpu',
@@ -18,7 +17,6 @@ export const gpusPage = page({
         title="GPUs"
         sub={<span>Nodes with cards, and who has which. A card is sold once it has passed a check of its node.</span>}
       />
-      <GpuTabs />
       {hosts.data.length ? (
         <Live id="list" every={4}>
           {hosts.data.map((host) => (

@@ -51,6 +51,7 @@ export const backupPlansFeature = feature({
       title: 'Backup plans',
       href: '/admin/backup-plans',
       icon: 'history',
+      within: 'backups',
       sees: listBackupPlans,
     },
   ],

@@ -23,7 +23,7 @@ export const instanceUseFeature = feature({
   notices: idleNotices,
   schedule: [{ everyMs: minute, words: 'stopping idle GPU instances', work: ({ db, app }) => stopIdle(db, app) }],
   nav: [
-    { ...entry, kinds: ['staff'], href: '/admin/gpu-instances', sees: listAllInstances },
+    { ...entry, kinds: ['staff'], together: 'GPUs', href: '/admin/gpu-instances', sees: listAllInstances },
     { ...entry, kinds: ['reseller'], href: '/reseller/gpu', sees: listInstances, has: hasInstances },
     { ...entry, kinds: ['customer'], href: '/gpu', sees: listInstances, has: hasInstances },
   ],
