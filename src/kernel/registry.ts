@@ -49,10 +49,13 @@ export function assemble(features: readonly Feature[]) {
   for (const one of features) one.check?.(features, errors)
   const allOperations = all((one) => one.operations)
   const byId = new Map(allOperations.map((op) => [op.id, op]))
+  const featureById = new Map(features.flatMap((one) => (one.operations ?? []).map(({ id }) => [id, one] as const)))
   return {
     features,
     /** The operation of this id. */
     operation: (id: string): Operation | undefined => byId.get(id),
+    /** The feature that declares the operation of this id. */
+    featureOf: (id: string): Feature | undefined => featureById.get(id),
     /** Includes operations that exist on the controller's host only. */
     allOperations,
     /** The API. */

@@ -32,6 +32,7 @@ export const reconcileUsage = operation({
   method: 'POST',
   path: '/usage/reconciliation',
   summary: 'Compare a billing system’s list of services with servers and GPU instances, and answer what differs',
+  past: 'Compared the services of a billing system',
   access: { staff: ['customers:read'], reseller: ['servers:read'] },
   body: fields({
     services: t.Optional(t.Array(listed, { maxItems: MOST_LINES })),

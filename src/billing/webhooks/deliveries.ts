@@ -214,6 +214,7 @@ export const redeliver = operation({
   method: 'POST',
   path: '/webhook-deliveries/{id}/actions/redeliver',
   summary: 'Send the same event once more, now; it is never retried',
+  past: 'Sent an event again',
   access,
   on: delivery,
   response: queued,

@@ -19,6 +19,7 @@ export const rotateSecret = operation({
   method: 'POST',
   path: '/webhooks/{id}/actions/rotate-secret',
   summary: 'Create a new secret, shown only once; for 24 hours deliveries are signed with both',
+  past: 'Rotated the secret of a webhook',
   access,
   requiresRecentAuth: true,
   on: webhook,

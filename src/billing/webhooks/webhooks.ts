@@ -104,6 +104,7 @@ export const changeWebhook = operation({
   method: 'PATCH',
   path: '/webhooks/{id}',
   summary: 'Change the address or the events of a webhook; what is not sent stays as it is',
+  past: 'Changed a webhook',
   access,
   powers: ['moves_secrets'],
   requiresRecentAuth: ['url'],

@@ -101,6 +101,7 @@ export const createGpuImage = operation({
   ...imageGoods.creates,
   id: 'gpu-images.create',
   summary: 'Add a container image for GPU instances; nodes fetch it at its first use',
+  past: 'Added a GPU image',
   powers: ['runs_code'],
   body: fields({ ...changeable, reference }),
   example: {
@@ -135,6 +136,7 @@ export const changeGpuImage = operation({
   ...imageGoods.changes,
   id: 'gpu-images.update',
   summary: 'Change an image of GPU instances, or archive it; instances take it over when they are made anew',
+  past: 'Changed a GPU image',
   powers: ['runs_code'],
   on: gpuImage,
   body: fields({

@@ -49,6 +49,7 @@ export const createGpuOffer = operation({
   ...offerGoods.creates,
   id: 'gpu-offers.create',
   summary: 'Add an offer that GPU instances can be ordered with',
+  past: 'Added a GPU offer',
   body: fields({ ...bodyOf(gpuOfferFields), imageIds }),
   example: {
     name: '1x H100',
@@ -78,6 +79,7 @@ export const changeGpuOffer = operation({
   ...offerGoods.changes,
   id: 'gpu-offers.update',
   summary: 'Change an offer of GPU instances, or archive it; instances keep what they were ordered with',
+  past: 'Changed a GPU offer',
   on: gpuOffer,
   body: fields({
     ...changesOf(gpuOfferFields),

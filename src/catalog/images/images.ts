@@ -44,6 +44,7 @@ export const importImage = operation({
   method: 'POST',
   path: '/admin/images/import',
   summary: 'Import a disk image from the incoming directory of the controller',
+  past: 'Imported an image',
   access: { staff: ['images:write'] },
   powers: ['runs_code'],
   body: fields({
@@ -110,6 +111,7 @@ export const addCatalogueImage = operation({
   summary:
     'Add an official image from the catalogue; its checksum is read from the list of its distribution, ' +
     'and the signature of the list is verified where the distribution signs it',
+  past: 'Added an image',
   access: { staff: ['images:write'] },
   powers: ['runs_code'],
   body: fields({ catalogueId: t.Enum(catalogue.map((c) => c.id)), published: t.Optional(t.Boolean()) }),
@@ -156,6 +158,7 @@ export const changeImage = operation({
   summary:
     'Rename an image, publish it or not, make it the default of orders or the rescue image, change its minimum disk ' +
     'or the machine that it needs; servers keep the one on which they were installed',
+  past: 'Changed an image',
   access: { staff: ['images:write'] },
   powers: ['runs_code'],
   on: image,

@@ -10,6 +10,7 @@ export const refreshImage = operation({
   summary:
     'Ask the distribution of an image for its current build, which Berth also does every six hours and when a node ' +
     'finds that the file has changed; the image keeps its id',
+  past: 'Looked for a new build of an image',
   access: { staff: ['images:write'] },
   on: image,
   response: imageResponse,

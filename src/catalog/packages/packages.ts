@@ -41,6 +41,7 @@ export const createPackage = operation({
   ...packageGoods.creates,
   id: 'packages.create',
   summary: 'Add a package that servers can be ordered with',
+  past: 'Added a package',
   body: fields(bodyOf(packageFields)),
   example,
   run(call) {

@@ -33,6 +33,7 @@ export const setNodeLogin = operation({
   id: 'backup-targets.set-node-login',
   path: '/admin/backup-targets/{id}/actions/set-node-login',
   summary: 'Give a node a login of its own at a place for backups: its commands use that one from now on',
+  past: 'Changed the login of a node to a backup target',
   body: fields({
     nodeId,
     login: described(t.String({ minLength: 1, maxLength: 128 }), 'The user, the access key, or the login.'),
@@ -73,6 +74,7 @@ export const removeNodeLogin = operation({
   id: 'backup-targets.remove-node-login',
   path: '/admin/backup-targets/{id}/actions/remove-node-login',
   summary: 'Forget the login that a node has of its own: it uses that of the target again, where it may',
+  past: 'Removed the login of a node to a backup target',
   body: fields({ nodeId }),
   refuses: ['already_done'],
   example: { nodeId: '<node_id>' },

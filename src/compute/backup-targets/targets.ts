@@ -114,6 +114,7 @@ export const addRestTarget = operation({
   powers: ['moves_secrets'],
   path: '/admin/backup-targets/rest',
   summary: 'Add a REST server of restic for backups, such as `berth backup-server`; nothing is written there yet',
+  past: 'Added a backup target',
   body: fields({
     name: line(80),
     address: described(address, 'Like https://backups.example.com:8000/node1/.'),
@@ -136,6 +137,7 @@ export const addSftpTarget = operation({
   powers: ['moves_secrets'],
   path: '/admin/backup-targets/sftp',
   summary: 'Add a folder that SFTP reaches for backups; nothing is written there yet',
+  past: 'Added a backup target',
   body: fields({
     name: line(80),
     address: described(address, 'Like sftp://backups.example.com:22/home/backups.'),
@@ -159,6 +161,7 @@ export const addS3Target = operation({
   powers: ['moves_secrets'],
   path: '/admin/backup-targets/s3',
   summary: 'Add a bucket of S3 for backups; nothing is written there yet',
+  past: 'Added a backup target',
   body: fields({
     name: line(80),
     address: described(address, 'Like https://s3.example.com/bucket/folder.'),
@@ -181,6 +184,7 @@ export const addLocalTarget = operation({
   powers: ['moves_secrets'],
   path: '/admin/backup-targets/local',
   summary: 'Add a folder on nodes for backups; on each node root makes the file .berth-backups in it',
+  past: 'Added a backup target',
   body: fields({ name: line(80), address: described(address, 'Like /srv/backups.') }),
   example: { name: 'Second disk', address: '/srv/backups' },
   run: add('local'),
@@ -215,6 +219,7 @@ export const changeBackupTarget = operation({
   path: '/admin/backup-targets/{id}',
   summary:
     'Change a place for backups; without a secret the one that is kept stays, as long as it goes to the same host',
+  past: 'Changed a backup target',
   access,
   powers: ['moves_secrets'],
   requiresRecentAuth: true,
@@ -310,6 +315,7 @@ export const makeDefaultTarget = operation({
   method: 'POST',
   path: '/admin/backup-targets/{id}/actions/make-default',
   summary: 'Let backups that no plan makes go to this target from now on; those that are made stay where they are',
+  past: 'Changed the default backup target',
   access,
   powers: ['moves_secrets'],
   on: backupTarget,
@@ -324,6 +330,7 @@ export const removeBackupTarget = operation({
   method: 'DELETE',
   path: '/admin/backup-targets/{id}',
   summary: 'Forget a place for backups; what lies there stays',
+  past: 'Removed a backup target',
   access,
   tellsOwners: ({ name }) =>
     `The removal of the backup target ${name} was asked for: backups in it cannot be restored from here then.`,

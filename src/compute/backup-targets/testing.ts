@@ -20,6 +20,7 @@ export const testBackupTarget = operation({
   summary:
     'Try a place for backups from a node: look for the backups that it made, store a few bytes, ' +
     'read them back, find whether they could be erased',
+  past: 'Tested a backup target',
   access: { staff: ['settings:write'] },
   powers: ['moves_secrets'],
   on: backupTarget,

@@ -51,6 +51,7 @@ export const deleteBackupById = operation({
   method: 'DELETE',
   path: '/backups/{id}',
   summary: 'Delete a backup by its own id, also when its server is terminated or belongs to another account now',
+  past: 'Deleted a backup',
   access: changing,
   requiresRecentAuth: true,
   on: backup,

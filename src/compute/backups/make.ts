@@ -26,6 +26,7 @@ export const makeBackup = operation({
   method: 'POST',
   path: '/servers/{id}/backups',
   summary: 'Back up the disk of a server; it may run, and the backup goes to the default target',
+  past: 'Started a backup',
   access: changing,
   on: server,
   body: fields({

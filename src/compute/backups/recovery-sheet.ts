@@ -9,6 +9,7 @@ export const showRecoverySheet = operation({
   method: 'POST',
   path: '/account/recovery-sheet',
   summary: 'The key of your backups, and how to get a disk back with restic alone',
+  past: 'Showed the recovery sheet',
   access: { reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
   requiresSession: true,
   requiresRecentAuth: true,

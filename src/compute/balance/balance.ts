@@ -81,6 +81,7 @@ export const applyBalance = operation({
   method: 'POST',
   path: '/admin/node-groups/{id}/actions/balance',
   summary: 'Begin moves that were suggested, all of them or none',
+  past: 'Started suggested moves',
   access: { staff: ['servers:move'] },
   on: location,
   body: fields({

@@ -29,7 +29,7 @@ import { type Planned, planned, type Selectable, type Selection, selectionFields
 export const servers: Selectable = { kind: bulkServers, list: listAllServers, ids: listedServerIds }
 export const instances: Selectable = { kind: bulkInstances, list: listAllInstances, ids: listedInstanceIds }
 
-type Many = Pick<Operation, 'access' | 'powers' | 'requiresRecentAuth' | 'actionWords'> & {
+type Many = Pick<Operation, 'access' | 'powers' | 'requiresRecentAuth' | 'actionWords' | 'past'> & {
   prefix: string
   path: `/${string}`
   action: string
@@ -109,6 +109,7 @@ export const bulkOperations = [
     ...ofServers,
     action: 'power',
     summary: 'Start, shut down, force off or restart many servers, a few at a time on each node',
+    past: 'Changed the power of many servers',
     access: { staff: ['servers:power'] },
     body: { action: t.Enum(Object.keys(titles)) },
     actionWords: titles,
@@ -134,6 +135,7 @@ export const bulkOperations = [
     ...ofServers,
     action: 'label',
     summary: 'Add and remove labels of staff on many servers',
+    past: 'Changed the labels of many servers',
     access: { staff: ['servers:settings'] },
     body: { add: labelsField('These are added.'), remove: labelsField('These are removed.') },
     example: { add: ['maintenance'] },
@@ -142,6 +144,7 @@ export const bulkOperations = [
     ...ofServers,
     action: 'change-owner',
     summary: 'Give many servers to another customer, with their addresses and data',
+    past: 'Changed the owner of many servers',
     access: { staff: ['customers:write'] },
     powers: ['gives_access'],
     requiresRecentAuth: true,
@@ -153,6 +156,7 @@ export const bulkOperations = [
     ...ofInstances,
     action: 'power',
     summary: 'Start, stop or restart many GPU instances, a few at a time on each node',
+    past: 'Changed the power of many GPU instances',
     access: { staff: ['servers:power'] },
     body: { action: t.Enum(Object.keys(instanceTitles)) },
     actionWords: instanceTitles,

@@ -19,6 +19,7 @@ export const createConsoleTicket = operation({
   method: 'POST',
   path: '/servers/{id}/console',
   summary: 'Open the console of a server, its screen or its serial line: makes a ticket for one connection',
+  past: 'Asked for the console',
   access: everybody('servers:power'),
   on: server,
   body: fields({ kind }),

@@ -22,6 +22,7 @@ export const adoptBaseline = operation({
   method: 'POST',
   path: '/admin/node-groups/{id}/actions/adopt-cpu-baseline',
   summary: 'Give servers the CPU model of their location, from their next start from off',
+  past: 'Gave servers the CPU model of their location',
   access: { staff: ['servers:move'] },
   on: location,
   body: fields({

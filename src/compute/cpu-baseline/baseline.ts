@@ -87,6 +87,7 @@ export const setBaseline = operation({
   method: 'PUT',
   path: '/admin/node-groups/{id}/cpu-baseline',
   summary: 'Set the CPU model of new servers of a location; nodes that do not run it get none of them',
+  past: 'Changed the CPU model of a location',
   access: { staff: ['nodes:write'] },
   on: location,
   body: fields({ model: described(nullable(t.String({ minLength: 1, maxLength: 60 })), 'Null: that of their node.') }),

@@ -60,6 +60,7 @@ export const announceMaintenance = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/announce-maintenance',
   summary: 'Tell the owners of servers that will be off for the maintenance of a node, by notice and mail',
+  past: 'Announced maintenance of a node',
   access,
   on: node,
   body: fields({

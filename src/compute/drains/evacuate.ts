@@ -23,6 +23,7 @@ export const evacuate = operation({
   method: 'POST',
   path: '/admin/drains/{id}/actions/evacuate',
   summary: 'Stop what is still on a node after its drain, with a notice to the owners',
+  past: 'Stopped what was left on a node',
   access: { staff: ['nodes:maintain'] },
   on: drain,
   body: fields({ name: described(line(60), 'The name of the node, typed to confirm.') }),

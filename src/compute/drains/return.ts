@@ -46,6 +46,7 @@ export const returnToNode = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/end-maintenance',
   summary: 'Open a node again, start what an evacuation stopped there, and bring its servers back if wanted',
+  past: 'Ended maintenance of a node',
   access: { staff: ['nodes:maintain'] },
   on: node,
   body: fields({

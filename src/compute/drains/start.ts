@@ -43,6 +43,7 @@ export const startDrain = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/drain',
   summary: 'Close a node and move its servers to others, as the plan says; each is placed anew when its move begins',
+  past: 'Started a drain',
   access: { staff: ['nodes:maintain'] },
   on: node,
   body: fields({

@@ -31,6 +31,7 @@ export const createInstance = operation({
   id: 'gpu-instances.create',
   path: '/admin/gpu-instances',
   summary: 'Order a GPU instance',
+  past: 'Ordered',
   access: { staff: ['servers:create'] },
   body: fields({
     ownerId: orderedFor,

@@ -14,6 +14,7 @@ export const detectOs = operation({
   method: 'POST',
   path: '/servers/{id}/actions/detect-os',
   summary: 'Detect the operating system of a running server: asks its guest agent',
+  past: 'Detected the system',
   access: { staff: ['servers:settings'] },
   on: server,
   response: jobResponse,

@@ -88,6 +88,7 @@ export const reinstallServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/reinstall',
   summary: 'Reinstall a server with an image; everything on its disk is lost once the new system is in use',
+  past: 'Reinstalled',
   access: who,
   requiresRecentAuth: true,
   on: server,

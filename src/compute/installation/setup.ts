@@ -76,6 +76,7 @@ export const setupServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/setup',
   summary: 'Set up a server that waits for it: choose image, hostname and access',
+  past: 'Started the installation',
   access: who,
   on: server,
   body: fields({

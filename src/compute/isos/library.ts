@@ -32,6 +32,7 @@ export const addIso = operation({
   path: '/isos',
   summary:
     'Add an ISO by its address and checksum: your own, or as staff one for all; nodes download it at its first use',
+  past: 'Added an ISO',
   access: { staff: ['images:write'], reseller: ['servers:settings'], customer: ['servers:settings'] },
   powers: ['runs_code'],
   body: fields({

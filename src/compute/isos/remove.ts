@@ -13,6 +13,7 @@ export const removeIso = operation({
   method: 'DELETE',
   path: '/isos/{id}',
   summary: 'Remove an ISO that is in no server; nodes delete their copies',
+  past: 'Removed an ISO',
   access: { staff: ['images:write'], reseller: ['servers:settings'], customer: ['servers:settings'] },
   on: ownIso,
   response: done,

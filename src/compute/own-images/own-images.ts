@@ -24,6 +24,7 @@ export const addOwnImage = operation({
   method: 'POST',
   path: '/customers/{id}/images',
   summary: 'Add an own image by https address and checksum: a qcow2 disk that only its owner sees',
+  past: 'Added an image',
   access: changesLibrary,
   on: customer,
   body: fields({
@@ -108,6 +109,7 @@ export const renameOwnImage = operation({
   method: 'PATCH',
   path: '/images/{id}',
   summary: 'Rename an own image',
+  past: 'Renamed an image',
   access: changesLibrary,
   on: ownImage,
   body: fields({ name: line(80) }),
@@ -127,6 +129,7 @@ export const removeOwnImage = operation({
   method: 'DELETE',
   path: '/images/{id}',
   summary: 'Remove an own image; servers installed with it keep running',
+  past: 'Removed an image',
   access: changesLibrary,
   on: ownImage,
   response: done,

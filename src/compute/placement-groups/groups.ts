@@ -96,6 +96,7 @@ export const changeGroup = operation({
   method: 'PATCH',
   path: '/placement-groups/{id}',
   summary: 'Rename a placement group, or change its rule; no server is moved by it',
+  past: 'Changed a placement group',
   access: everybody('servers:settings'),
   on: placementGroup,
   body: fields({ name: t.Optional(line(64)), policy: t.Optional(policy), hard: t.Optional(t.Boolean()) }),

@@ -15,6 +15,7 @@ export const addInstance = operation({
   method: 'POST',
   path: '/placement-groups/{id}/gpu-instances',
   summary: 'Put a GPU instance of the owner into a placement group: servers of the group keep the rule with it',
+  past: 'Added a GPU instance to a placement group',
   access: everybody('servers:settings'),
   on: placementGroup,
   body: fields({ instanceId: t.String({ minLength: 1, maxLength: 40 }) }),

@@ -19,6 +19,7 @@ export const addToGroup = operation({
   method: 'POST',
   path: '/placement-groups/{id}/servers',
   summary: 'Put a server of the owner into a placement group; it is not moved by it',
+  past: 'Added a server to a placement group',
   access: everybody('servers:settings'),
   on: placementGroup,
   body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),

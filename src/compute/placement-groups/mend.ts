@@ -15,6 +15,7 @@ export const mendGroup = operation({
   method: 'POST',
   path: '/placement-groups/{id}/actions/mend',
   summary: 'Move the server that the group suggests, to the node that it suggests, so that its rule is kept',
+  past: 'Moved a server for a placement group',
   access: { staff: ['servers:move'] },
   on: placementGroup,
   body: fields({

@@ -54,6 +54,7 @@ export const rescueServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/rescue',
   summary: 'Boot the rescue system of a server, with a password of its own; its disk is the second one there',
+  past: 'Booted the rescue system',
   access: everybody('servers:settings'),
   requiresRecentAuth: true,
   on: server,

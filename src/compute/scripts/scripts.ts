@@ -25,6 +25,7 @@ export const addScript = operation({
   method: 'POST',
   path: '/customers/{id}/scripts',
   summary: 'Add a startup script to an account; it runs at the first boot of servers',
+  past: 'Added a startup script',
   access: changesLibrary,
   on: customer,
   body: fields({ name: line(80), content: contentField }),

@@ -91,6 +91,7 @@ export const createServer = operation({
   id: 'servers.create',
   path: '/admin/servers',
   summary: 'Order a server; without an image it waits for its owner to set it up',
+  past: 'Ordered',
   access: { staff: ['servers:create'] },
   body: fields({
     ...wanted,
@@ -105,6 +106,7 @@ export const createResellerServer = operation({
   id: 'reseller.create-server',
   path: '/reseller/servers',
   summary: 'Order a server for yourself or one of your customers; without an image it waits for its owner to set it up',
+  past: 'Ordered',
   access: { reseller: ['reseller:servers'] },
   body: order,
   run: (call) => accept(call),

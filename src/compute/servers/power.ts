@@ -10,6 +10,7 @@ export const powerServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/power',
   summary: 'Start, shut down, force off or restart',
+  past: 'Changed the power',
   access: everybody('servers:power'),
   allowedInSupportSession: true,
   on: server,

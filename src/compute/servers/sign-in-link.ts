@@ -12,6 +12,7 @@ export const createServerSignInLink = operation({
   powers: ['gives_access'],
   path: '/servers/{id}/sign-in-links',
   summary: 'A link that signs a customer in and leads to one of their servers',
+  past: 'Created a sign-in link',
   on: server,
   run(call) {
     const owner = ownerOf(call, call.target)

@@ -47,6 +47,7 @@ export const changeSnapshotWords = operation({
   method: 'PATCH',
   path: '/servers/{id}/snapshots/{snapshotId}',
   summary: 'Rename a snapshot or change its comment',
+  past: 'Changed a snapshot',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ name: t.Optional(nameField), comment: t.Optional(commentField) }),

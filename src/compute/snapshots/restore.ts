@@ -28,6 +28,7 @@ export const restoreSnapshot = operation({
   method: 'POST',
   path: '/servers/{id}/snapshots/{snapshotId}/actions/restore',
   summary: 'Bring the disk of a server back to a snapshot; everything written since is lost',
+  past: 'Restored a snapshot',
   access: everybody('servers:reinstall'),
   requiresRecentAuth: true,
   on: server,

@@ -24,6 +24,7 @@ export const takeSnapshot = operation({
   method: 'POST',
   path: '/servers/{id}/snapshots',
   summary: 'Take a snapshot of the disk of a server; it may run',
+  past: 'Took a snapshot',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ name: nameField, comment: t.Optional(commentField) }),

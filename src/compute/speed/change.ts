@@ -18,6 +18,7 @@ export const changeSpeed = operation({
   method: 'PATCH',
   path: '/servers/{id}/speed',
   summary: 'Set the speed of a server; in force at once, and null is that of its package',
+  past: 'Changed the speed',
   access: { staff: ['servers:resize'] },
   on: server,
   body: fields({

@@ -12,6 +12,7 @@ export const cancelTransfer = operation({
   method: 'POST',
   path: '/admin/transfers/{id}/actions/cancel',
   summary: 'Cancel a move before its point of no return: the server runs on where it was, and its copy is deleted',
+  past: 'Cancelled a move',
   access: { staff: ['servers:move'] },
   on: transfer,
   body: fields({ reason: t.Optional(line(200, 0)) }),

@@ -11,6 +11,7 @@ export const changeLimit = operation({
   method: 'PATCH',
   path: '/admin/transfers/{id}',
   summary: 'Change the limit of a move on its way: the copy at work keeps it within seconds, and goes on where it is',
+  past: 'Changed the limit of a move',
   access: { staff: ['servers:move'] },
   on: transfer,
   body: fields({ maxMbps: maxMbpsField }),

@@ -19,6 +19,7 @@ export const moveServer = operation({
   method: 'POST',
   path: '/admin/servers/{id}/actions/move',
   summary: 'Move a server to another node: with its disks, addresses, firewall and private networks',
+  past: 'Started a move to another node',
   access: { staff: ['servers:move'] },
   on: server,
   body: fields({

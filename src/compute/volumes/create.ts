@@ -27,6 +27,7 @@ export const createVolume = operation({
   method: 'POST',
   path: '/servers/{id}/volumes',
   summary: 'Make an extra volume and attach it to a server; it is empty, and the server may run',
+  past: 'Created a volume',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ name: nameField, sizeGb: sizeField }),

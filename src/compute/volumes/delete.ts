@@ -16,6 +16,7 @@ export const removeVolume = operation({
   method: 'DELETE',
   path: '/volumes/{id}',
   summary: 'Delete an extra volume that no server has; everything on it is lost at once',
+  past: 'Deleted a volume',
   access: everybody('servers:reinstall'),
   requiresRecentAuth: true,
   on: volume,

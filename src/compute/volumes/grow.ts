@@ -28,6 +28,7 @@ export const growVolume = operation({
   method: 'POST',
   path: '/volumes/{id}/actions/grow',
   summary: 'Enlarge an extra volume, also under a running server; it never shrinks',
+  past: 'Enlarged a volume',
   access: everybody('servers:settings'),
   on: volume,
   body: fields({ sizeGb: sizeField }),

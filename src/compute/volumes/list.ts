@@ -84,6 +84,7 @@ export const renameVolume = operation({
   method: 'PATCH',
   path: '/volumes/{id}',
   summary: 'Rename an extra volume',
+  past: 'Renamed a volume',
   access: everybody('servers:settings'),
   on: volume,
   body: fields({ name: nameField }),

@@ -23,6 +23,7 @@ export const attachVolume = operation({
   path: '/volumes/{id}/actions/attach',
   summary:
     'Attach an extra volume to a server of its owner on the same machine; another one that has it loses it first',
+  past: 'Attached a volume',
   access: everybody('servers:settings'),
   on: volume,
   body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),
@@ -67,6 +68,7 @@ export const detachVolume = operation({
   method: 'POST',
   path: '/volumes/{id}/actions/detach',
   summary: 'Detach an extra volume from its server; unmount it in the server first',
+  past: 'Detached a volume',
   access: everybody('servers:settings'),
   on: volume,
   response: moved,

@@ -18,6 +18,7 @@ export const settingBillingService = <Row extends Workload, A extends TSchema>(
     method: 'PATCH',
     path: `${path}/billing`,
     summary: `Set the billing system's own identifier of a ${kind.words.one}; null removes it`,
+    past: 'Changed the billing identifier',
     access: { staff: ['servers:create'], reseller: ['reseller:servers'] },
     on: own.on,
     body: fields({ billingServiceId: nullable(billingServiceId) }),

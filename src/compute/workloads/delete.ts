@@ -11,6 +11,7 @@ type Own<Row, A extends TSchema> = Pick<Operation, 'access' | 'query'> & {
   name: string
   path: `/${string}/{id}`
   summary: string
+  past?: string
   /** Those whose end waits can be ended at once too, where the caller may. */
   on: Resource<Row>
   /** Codes beside those of its row in the state table. */
@@ -24,7 +25,7 @@ type Own<Row, A extends TSchema> = Pick<Operation, 'access' | 'query'> & {
 export const deleting = <Row extends Workload, Action extends string, A extends TSchema>(
   { prefix, states }: Pick<ActingKind<Row, Action>, 'prefix' | 'states'>,
   action: Action,
-  { name, path, summary, access, query, on, refuses = [], answer, end }: Own<Row, A>,
+  { name, path, summary, past, access, query, on, refuses = [], answer, end }: Own<Row, A>,
 ) =>
   operation({
     id: `${prefix}.${name}`,
@@ -32,6 +33,7 @@ export const deleting = <Row extends Workload, Action extends string, A extends 
     method: 'DELETE',
     path,
     summary,
+    ...(past && { past }),
     access,
     requiresRecentAuth: true,
     on,

@@ -20,6 +20,7 @@ export const protecting = <Row extends Workload, A extends TSchema>(
     method: 'PUT',
     path: `${path}/protection`,
     summary: own.summary,
+    past: 'Changed the protection',
     access: everybody('servers:settings'),
     on: resource,
     body: fields({ protected: t.Boolean() }),

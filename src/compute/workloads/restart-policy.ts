@@ -28,6 +28,7 @@ export const settingRestartPolicyOf = <Row extends Workload, A extends TSchema>(
     method: 'PUT',
     path: `${path}/restart-policy`,
     summary,
+    past: 'Changed what happens after a crash',
     access: everybody('servers:settings'),
     on: resource,
     body: fields({ restartPolicy: RestartPolicy }),

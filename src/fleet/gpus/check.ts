@@ -83,6 +83,7 @@ export const checkCard = operation({
   method: 'POST',
   path: '/admin/gpu-cards/{id}/actions/check',
   summary: 'Take a card that nobody has out of sale, clear its memory and test it; it is sold again when it passes',
+  past: 'Checked a GPU',
   access: { staff: ['gpu:write'] },
   on: gpuCard,
   response: namedSchema('GpuCheckStarted', { jobId: t.String() }),

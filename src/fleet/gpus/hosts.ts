@@ -48,6 +48,7 @@ export const changeGpuHost = operation({
   method: 'PATCH',
   path: '/admin/nodes/{id}/gpu-host',
   summary: 'Close a GPU host for new instances, or set the address and the ports that lead to its instances',
+  past: 'Changed a GPU host',
   access: { staff: ['gpu:write'] },
   on: node,
   body: fields({
@@ -110,6 +111,7 @@ export const changeGpuCard = operation({
   method: 'PATCH',
   path: '/admin/gpu-cards/{id}',
   summary: 'Close a card, so that it is not sold, or open it again; an instance that holds it keeps it',
+  past: 'Changed a GPU',
   access: { staff: ['gpu:write'] },
   on: gpuCard,
   body: fields({ open: t.Boolean() }),
@@ -125,6 +127,7 @@ export const forgetGpuCard = operation({
   method: 'DELETE',
   path: '/admin/gpu-cards/{id}',
   summary: 'Forget a card that was taken out of its node',
+  past: 'Forgot a GPU',
   access: { staff: ['gpu:write'] },
   on: gpuCard,
   response: done,

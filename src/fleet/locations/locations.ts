@@ -58,6 +58,7 @@ export const changeLocation = operation({
   method: 'PATCH',
   path: '/admin/node-groups/{id}',
   summary: 'Rename a location, change its placement rule or its reserve, open or close it for new servers',
+  past: 'Changed a location',
   access: { staff: ['nodes:write'] },
   on: location,
   body: fields({ name: t.Optional(line(60)), ...wanted }),
@@ -108,6 +109,7 @@ export const allowMoves = operation({
   method: 'PUT',
   path: '/admin/node-groups/{id}/moves',
   summary: 'To which other locations the servers of this one may move, by staff or by their owners',
+  past: 'Changed where servers may move',
   access: { staff: ['nodes:write'] },
   on: location,
   body: fields({

@@ -53,6 +53,7 @@ export const enrollNode = operation({
   method: 'POST',
   path: '/admin/node-enrollments',
   summary: 'Create a token that enrolls one node; it is shown only once',
+  past: 'Created an enrollment token',
   access: { staff: ['nodes:write'] },
   powers: ['brings_machine'],
   body: fields({
@@ -77,6 +78,7 @@ export const renewEnrollment = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/renew-enrollment',
   summary: 'Create a token that gives a node a new credential; it keeps its place and its servers',
+  past: 'Created a token for a new credential',
   access: { staff: ['nodes:write'] },
   tellsOwners: ({ name }) => `A token was made with which a machine can take the place of the node ${name}.`,
   powers: ['takes_place'],
@@ -97,6 +99,7 @@ export const revokeCredential = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/revoke-credential',
   summary: 'Revoke the credential of a node at once; its servers run on until it has a new one',
+  past: 'Revoked the credential of a node',
   access: { staff: ['nodes:write'] },
   tellsOwners: ({ name }) => `The credential of the node ${name} was revoked: its servers cannot be managed.`,
   powers: ['loses_many'],

@@ -89,6 +89,7 @@ export const changeNode = operation({
   method: 'PATCH',
   path: '/admin/nodes/{id}',
   summary: 'Rename a node, close it for new servers, change its bridge or what is kept for the host',
+  past: 'Changed a node',
   access: { staff: ['nodes:write'] },
   on: node,
   body: fields({

@@ -8,6 +8,7 @@ export const changeStoragePool = operation({
   method: 'PATCH',
   path: '/admin/storage-pools/{id}',
   summary: 'Close a storage pool for the disks of new servers, or set how much of it may be promised',
+  past: 'Changed a storage pool',
   access: { staff: ['nodes:write'] },
   on: storagePool,
   body: fields({

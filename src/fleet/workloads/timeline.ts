@@ -27,6 +27,8 @@ export type TimelineEntry = {
   /** `done`, `fired`, `recovered`, the state of a job, or the code of a refusal. */
   result: string
   jobId: string | null
+  /** The end of what lasts, such as a visit to the console, as ISO 8601. */
+  until?: string | null
   /** Stands in place of the entry that its job has by itself, for readers who see that. */
   ofJob?: true
 }

@@ -55,6 +55,7 @@ export const inviteCustomer = operation({
   method: 'POST',
   path: '/customers/{id}/actions/invite',
   summary: 'Mail a customer without a password a link to choose one; an earlier link ends',
+  past: 'Sent an invitation',
   access: who,
   on: customer,
   response: done,

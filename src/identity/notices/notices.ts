@@ -103,6 +103,7 @@ export const setNoticeMails = operation({
   method: 'PUT',
   path: '/account/notice-mails',
   summary: 'Choose which notices the own account also gets by mail; those that cannot be turned off always come',
+  past: 'Chose which notices come by mail',
   access: everybody('account:write'),
   body: fields({ kinds: t.Array(t.String({ maxLength: 64 }), { maxItems: 100 }) }),
   response: mailsResponse,

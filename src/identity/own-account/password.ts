@@ -11,6 +11,7 @@ export const changePassword = operation({
   method: 'PUT',
   path: '/account/password',
   summary: 'Change the own password; every other session ends',
+  past: 'Changed the password',
   access: everybody('account:write'),
   requiresSession: true,
   authAttempt: true,

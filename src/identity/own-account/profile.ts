@@ -53,6 +53,7 @@ export const changeOwnAccount = operation({
   method: 'PATCH',
   path: '/account',
   summary: 'Change the own name, organization, and how pages look',
+  past: 'Changed the profile',
   access: everybody('account:write'),
   body: fields({
     name: t.Optional(line(100)),

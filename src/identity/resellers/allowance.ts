@@ -21,6 +21,7 @@ export const setAllowance = operation({
   method: 'PUT',
   path: '/customers/{id}/allowance',
   summary: 'Set what a customer has bought besides its packages; what is left out is none',
+  past: 'Changed the allowance',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
   body,

@@ -34,6 +34,7 @@ export const createResellerCustomer = operation({
   method: 'POST',
   path: '/reseller/customers',
   summary: 'Add a customer of your own',
+  past: 'Added a customer',
   access: { reseller: ['reseller:customers'] },
   body: fields(newAccountFields),
   response: customerResponse,

@@ -74,6 +74,7 @@ export const saveFilter = operation({
   method: 'POST',
   path: '/account/saved-filters',
   summary: 'Save the filters of a list under a name, for the own account',
+  past: 'Saved filters',
   access: everybody('account:write'),
   body: fields({
     list: t.Enum(Object.keys(lists) as ListName[]),
@@ -112,6 +113,7 @@ export const removeSavedFilter = operation({
   method: 'DELETE',
   path: '/account/saved-filters/{id}',
   summary: 'Remove a saved filter of the own account',
+  past: 'Removed saved filters',
   access: everybody('account:write'),
   on: savedFilter,
   response: done,

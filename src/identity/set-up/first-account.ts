@@ -57,6 +57,7 @@ export const setUp = operation({
   method: 'POST',
   path: '/setup',
   summary: 'Create the first staff account with the link from the journal',
+  past: 'Finished the set-up',
   access: 'anyone',
   authAttempt: true,
   body: fields({

@@ -152,6 +152,7 @@ export const removeRole = operation({
   method: 'DELETE',
   path: '/admin/roles/{id}',
   summary: 'Remove a role that nobody has',
+  past: 'Removed a role',
   access: who,
   requiresSession: true,
   requiresRecentAuth: true,

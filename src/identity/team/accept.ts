@@ -62,6 +62,7 @@ export const acceptInvitation = operation({
   method: 'POST',
   path: '/team/accept',
   summary: 'Accept an invitation with the account that has its address',
+  past: 'Accepted an invitation',
   ...changes,
   requiresSession: true,
   body: fields({ token }),

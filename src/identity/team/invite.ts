@@ -28,6 +28,7 @@ export const inviteMember = operation({
   method: 'POST',
   path: '/team',
   summary: 'Invite someone by mail to one of your servers, or to all of them',
+  past: 'Sent an invitation',
   ...changes,
   body: fields({
     email: mailField,

@@ -48,6 +48,7 @@ export const leaveTeam = operation({
   method: 'DELETE',
   path: '/team/memberships/{id}',
   summary: 'Give up access to what somebody shares with you',
+  past: 'Gave up shared access',
   ...changes,
   on: membership,
   response: done,

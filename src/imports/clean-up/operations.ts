@@ -62,6 +62,7 @@ export const cleanUpAgain = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/clean-up',
   summary: 'Try again now to remove from source hypervisors what could not be removed',
+  past: 'Started a clean-up of source hypervisors',
   access: importAccess,
   on: importRecord,
   response: cleanUpsResponse,

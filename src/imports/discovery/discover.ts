@@ -12,6 +12,7 @@ export const discover = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/discover',
   summary: 'Read the other panel, where nothing changes; once more resets what was decided. Follow it by the import',
+  past: 'Started reading the other panel',
   access: importAccess,
   on: importRecord,
   response: importResponse,

@@ -38,6 +38,7 @@ export const dryRun = operation({
   path: '/admin/migrations/{id}/actions/dry-run',
   summary:
     'Check every server from the node that would do the work: nothing changes anywhere, and what is decided stays',
+  past: 'Started a dry run',
   access: importAccess,
   on: importRecord,
   response: importResponse,

@@ -40,6 +40,7 @@ export const createImport = operation({
   method: 'POST',
   path: '/admin/migrations',
   summary: 'Begin an import from another panel: nothing is sent there before discover',
+  past: 'Added an import',
   access: importAccess,
   body: fields({
     kind: t.Enum([...sourceKinds]),
@@ -133,6 +134,7 @@ export const trustCertificate = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/trust',
   summary: 'Trust the certificate that the panel showed: compare its fingerprint there first',
+  past: 'Trusted the certificate of a panel',
   access: importAccess,
   on: importRecord,
   body: fields({
@@ -165,6 +167,7 @@ export const setCredentials = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/set-credentials',
   summary: 'Give other credentials for the panel, such as a new token; the old ones are erased',
+  past: 'Changed the credentials of an import',
   access: importAccess,
   on: importRecord,
   body: fields({ credentials: credentialsField }),
@@ -190,6 +193,7 @@ export const cancelImport = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/cancel',
   summary: 'Delete an import in which nothing has moved, with its credentials and all that was read',
+  past: 'Deleted an import',
   access: importAccess,
   on: importRecord,
   response: importResponse,

@@ -161,6 +161,7 @@ export const changeMapping = operation({
   method: 'PATCH',
   path: '/admin/migrations/{id}/mapping',
   summary: 'Decide: what is not sent stays as it is. Hypervisors are decided first, then packages, ranges and owners',
+  past: 'Changed the mapping of an import',
   access: importAccess,
   on: importRecord,
   body: fields({

@@ -129,6 +129,7 @@ export const applyToOwners = operation({
   id: 'imports.apply-to-owners',
   path: '/admin/migrations/{id}/mapping/actions/apply-to-owners',
   summary: 'Decide about many owners by a rule; a dry run tells what it would do',
+  past: 'Mapped owners by a rule',
   body: fields({
     where: fields({
       conflict: t.Optional(t.Enum([...ownerConflicts])),
@@ -154,6 +155,7 @@ export const applyToPackages = operation({
   id: 'imports.apply-to-packages',
   path: '/admin/migrations/{id}/mapping/actions/apply-to-packages',
   summary: 'Decide about many packages by a rule; a dry run tells what it would do',
+  past: 'Mapped packages by a rule',
   body: fields({
     where: fields(simpleWhere),
     choice: nullable(t.Enum(['own', 'like', 'leave_out'])),
@@ -178,6 +180,7 @@ export const applyToRanges = operation({
   id: 'imports.apply-to-ranges',
   path: '/admin/migrations/{id}/mapping/actions/apply-to-ranges',
   summary: 'Decide about many ranges by a rule; a dry run tells what it would do',
+  past: 'Mapped ranges by a rule',
   body: fields({
     where: fields({ ...simpleWhere, version: t.Optional(t.Enum([4, 6])) }),
     choice: nullable(t.Enum(['keep', 'new', 'pool', 'leave_out'])),
@@ -198,6 +201,7 @@ export const applyToHypervisors = operation({
   id: 'imports.apply-to-hypervisors',
   path: '/admin/migrations/{id}/mapping/actions/apply-to-hypervisors',
   summary: 'Decide about many hypervisors by a rule, such as all but the one that is moved now',
+  past: 'Mapped hypervisors by a rule',
   body: fields({
     where: fields({
       ...simpleWhere,
@@ -222,6 +226,7 @@ export const leaveOut = operation({
   id: 'imports.leave-out',
   path: '/admin/migrations/{id}/mapping/actions/leave-out',
   summary: 'Leave out single servers, or take them in again; those that a filter selects',
+  past: 'Changed which servers are left out',
   refuses: ['import_not_discovered', 'import_busy', 'import_started', 'import_ended'],
   response: namedSchema('ImportLeftOut', { changed: t.Integer() }),
   body: fields({

@@ -164,6 +164,7 @@ export const uploadMapping = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/mapping/actions/upload',
   summary: 'Decide by a spreadsheet that was downloaded and edited; a dry run tells the difference',
+  past: 'Uploaded a mapping',
   access: importAccess,
   on: importRecord,
   dryRun: true,

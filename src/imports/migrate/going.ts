@@ -16,6 +16,7 @@ export const pauseImport = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/pause',
   summary: 'Begin no further server; those at work come to their end',
+  past: 'Paused an import',
   run(call) {
     const { tx, target, clock } = call
     mustAllow(target, 'pause')
@@ -33,6 +34,7 @@ export const continueImport = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/continue',
   summary: 'Go on after a pause or a stop: the servers that have not begun follow',
+  past: 'Continued an import',
   run(call) {
     const { tx, target, clock } = call
     mustAllow(target, 'continue')
@@ -50,6 +52,7 @@ export const stopImportAfter = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/stop-after',
   summary: 'End after the servers at work: those that have not begun stay on the source',
+  past: 'Stopped an import',
   run(call) {
     const { tx, target, clock } = call
     mustAllow(target, 'stop-after')

@@ -32,6 +32,7 @@ export const retryMove = operation({
   method: 'POST',
   path: '/admin/migration-servers/{id}/actions/retry',
   summary: 'Try a server again that failed or was rolled back: a new job, from the beginning',
+  past: 'Retried a server of an import',
   access: importAccess,
   on: importServer,
   body: fields({
@@ -76,6 +77,7 @@ export const cancelMove = operation({
   method: 'POST',
   path: '/admin/migration-servers/{id}/actions/cancel',
   summary: 'Take a server back before it has moved: it runs at its source as before',
+  past: 'Cancelled a server of an import',
   access: importAccess,
   on: importServer,
   response: moveResponse,

@@ -28,6 +28,7 @@ export const startImport = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/start',
   summary: 'Move the servers that are ready: each is stopped at its source once, and started here',
+  past: 'Started moving servers',
   access: importAccess,
   on: importRecord,
   body: fields({

@@ -74,6 +74,7 @@ export const rollBack = operation({
   method: 'POST',
   path: '/admin/migration-servers/{id}/actions/roll-back',
   summary: 'Roll a server back: what it wrote since it moved is lost, and the original starts at its source',
+  past: 'Rolled back a server of an import',
   access: importAccess,
   requiresRecentAuth: true,
   on: importServer,

@@ -132,6 +132,7 @@ export const checkAccess = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/check-access',
   summary: 'Let every copying node try to log in to a hypervisor, where nothing changes; the list of access says more',
+  past: 'Started an access check',
   access: importAccess,
   on: importRecord,
   body: fields({

@@ -25,6 +25,7 @@ export const addKeys = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/actions/add-keys',
   summary: 'Add the keys of all copying nodes on a hypervisor: one of them signs in there once with the root password',
+  past: 'Added keys on a hypervisor',
   access: importAccess,
   on: importRecord,
   body: fields({

@@ -142,6 +142,7 @@ export const chooseSourceRemoval = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/source-removal',
   summary: 'Choose what becomes of the other panel’s software on a node; it can be changed, and nothing happens by it',
+  past: 'Chose what becomes of the other panel’s software',
   access: importAccess,
   on: importRecord,
   body: fields({

@@ -30,6 +30,7 @@ export const runRemoval = operation({
   path: '/admin/migrations/{id}/source-removal/run',
   summary:
     'Let the agent of a node stop and move the other panel’s software; nothing is deleted, and all can be put back',
+  past: 'Removed the other panel’s software',
   access: importAccess,
   on: importRecord,
   body: fields({ nodeId }),
@@ -66,6 +67,7 @@ export const runRestore = operation({
   method: 'POST',
   path: '/admin/migrations/{id}/source-removal/restore',
   summary: 'Put back everything that a removal moved and stopped on a node',
+  past: 'Restored the other panel’s software',
   access: importAccess,
   on: importRecord,
   body: fields({ nodeId }),

@@ -235,7 +235,12 @@ export type Operation<
    * emitted, audited or remembered under the key, and the status is 200. `run` answers null for ids.
    */
   dryRun?: true
-  /** For an operation whose body has an `action`: the words of the audit log for each. */
+  /**
+   * What it has done, for activity and the audit log: `Started a backup`. Without it, the beginning of the summary in
+   * the past tense.
+   */
+  past?: string
+  /** For an operation whose body has an `action`: what each does, as on its button. */
   actionWords?: Readonly<Record<string, string>>
   /** A ready body for the reference page and the curl line. */
   example?: Static<B>

@@ -11,6 +11,7 @@ export const setSmtp = operation({
   method: 'PUT',
   path: '/servers/{id}/smtp',
   summary: 'Let a server connect to mail servers, or not; null is what its package says',
+  past: 'Changed access to mail servers',
   access: { staff: ['servers:resize'] },
   on: server,
   body: fields({ allowed: nullable(t.Boolean()) }),

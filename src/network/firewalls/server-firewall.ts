@@ -179,6 +179,7 @@ export const allowServices = operation({
   method: 'POST',
   path: '/servers/{id}/firewall/actions/allow-services',
   summary: 'Let everybody reach services of a server: adds ready-made rules and switches its firewall on',
+  past: 'Opened services in the firewall',
   body: fields({ services: t.Array(t.Enum(serviceNames), { minItems: 1, maxItems: serviceNames.length }) }),
   response: changed,
   status: 202,

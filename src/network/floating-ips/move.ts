@@ -36,6 +36,7 @@ export const assignFloatingIp = operation({
   method: 'POST',
   path: '/floating-ips/{id}/actions/assign',
   summary: 'Point a floating address to a server of its owner; another server that has it loses it first',
+  past: 'Assigned a floating address',
   access: everybody('servers:settings'),
   on: floatingIp,
   body: fields({ serverId: t.String({ minLength: 1, maxLength: 40 }) }),

@@ -12,6 +12,7 @@ export const releaseFloatingIp = operation({
   method: 'DELETE',
   path: '/floating-ips/{id}',
   summary: 'Release a floating address that points to no server: somebody else may get it then',
+  past: 'Released a floating address',
   access: everybody('servers:settings'),
   on: floatingIp,
   response: done,

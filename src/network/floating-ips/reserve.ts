@@ -18,6 +18,7 @@ export const reserveFloatingIp = operation({
   method: 'POST',
   path: '/customers/{id}/floating-ips',
   summary: 'Reserve a floating address in a location where the account has a server; it stays until it is released',
+  past: 'Reserved a floating address',
   access: { ...everybody('servers:settings'), reseller: ['reseller:servers', 'account:write'] },
   on: customer,
   body: fields({

@@ -28,6 +28,7 @@ export const createNetwork = operation({
   method: 'POST',
   path: '/customers/{id}/networks',
   summary: 'Add a private network in a location where the account has a server',
+  past: 'Added a private network',
   access: { ...everybody('servers:settings'), reseller: ['reseller:servers', 'account:write'] },
   on: customer,
   body: fields({
@@ -116,6 +117,7 @@ export const removeNetwork = operation({
   method: 'DELETE',
   path: '/networks/{id}',
   summary: 'Remove a private network that has no servers',
+  past: 'Removed a private network',
   access: everybody('servers:settings'),
   on: network,
   response: done,

@@ -55,6 +55,7 @@ export const configurePowerDns = operation({
   method: 'PUT',
   path: '/admin/settings/reverse-dns/powerdns',
   summary: 'Keep reverse DNS in PowerDNS, by its HTTP API; without a key the one that is kept stays',
+  past: 'Connected PowerDNS',
   access,
   requiresRecentAuth: true,
   body: fields({
@@ -87,6 +88,7 @@ export const configureRfc2136 = operation({
   summary:
     'Keep reverse DNS in a name server that takes dynamic updates (RFC 2136) signed with HMAC-SHA256; without a ' +
     'secret the one that is kept stays',
+  past: 'Connected a name server',
   access,
   requiresRecentAuth: true,
   body: fields({
@@ -146,6 +148,7 @@ export const testNameServer = operation({
   method: 'POST',
   path: '/admin/settings/reverse-dns/test',
   summary: 'Ask the name server now which zones it lets Berth change; nothing is changed',
+  past: 'Tested the name server',
   access,
   response: t.Object({ zones: t.Array(t.String()) }),
   refuses: ['no_name_server', 'name_server_refused'],

@@ -18,6 +18,7 @@ export const addServerAddress = operation({
   method: 'POST',
   path: '/servers/{id}/ips',
   summary: 'Add an IPv4 address or an IPv6 prefix to a server',
+  past: 'Added an address',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   on: server,
   body: fields({ version: t.Enum([4, 6]) }),

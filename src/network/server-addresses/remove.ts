@@ -12,6 +12,7 @@ export const removeServerAddress = operation({
   method: 'DELETE',
   path: '/servers/{id}/ips/{addressId}',
   summary: 'Take an extra address from a server; it is free again when neither guest nor node has it',
+  past: 'Removed an address',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   on: server,
   response: jobResponse,

@@ -41,10 +41,11 @@ export const addBandwidth = operation({
   method: 'POST',
   path: '/servers/{id}/bandwidth',
   summary: 'Add traffic to a server for this month; one that was suspended or slowed down for it is released',
+  past: 'Added traffic',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   on: server,
   body: fields({ action: t.Literal('add'), gb: t.Integer({ minimum: 1, maximum: 9_000_000 }) }),
-  actionWords: { add: 'traffic added' },
+  actionWords: { add: 'Add traffic' },
   response: namedSchema('BandwidthAdded', {
     jobId: described(
       nullable(t.String()),

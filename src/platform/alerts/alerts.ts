@@ -80,6 +80,7 @@ export const updateAlert = operation({
   method: 'PATCH',
   path: '/alerts/{id}',
   summary: 'Change the threshold of an alert, or how long it must be exceeded',
+  past: 'Changed an alert',
   access: everybody('servers:settings'),
   on: alert,
   body: fields({ threshold, minutes }),

@@ -116,6 +116,7 @@ export const createAnnouncement = operation({
   method: 'POST',
   path: '/admin/announcements',
   summary: 'Add an announcement for customers, resellers, staff or everybody, from now or from a given time',
+  past: 'Added an announcement',
   access,
   body: fields({
     text: line(500),

@@ -44,6 +44,7 @@ const activity = namedSchema('Activity', {
   from: described(nullable(t.String()), 'Null where you may not know it.'),
   result: t.String(),
   jobId: described(nullable(t.String()), 'The job that it started.'),
+  until: described(nullable(time), 'The end of what lasts: when a console was closed.'),
 })
 
 /** The targets that others may share, and stop sharing, with the reader. */
@@ -83,6 +84,7 @@ function show({ tx, actor }: ReadContext, a: LineRow, relation: Relation) {
     from: from ? a.fromAddress : null,
     result: a.result,
     jobId: targetGone && actor.kind !== 'staff' ? null : a.jobId,
+    until: a.until === null ? null : iso(a.until),
   }
 }
 
@@ -153,9 +155,9 @@ export const timelineOfLines: TimelineSource = (call, workload, { from, to, most
   const filter = { where: `${where} AND a.at >= ? AND a.at < ?`, values: [...values, from, to] }
   return selectLinesOf(tx, targets, filter, { after: undefined, skip: 0, limit: most, order: undefined }).map(
     (line) => {
-      const { id, who, operation, action, from, result, jobId } = show(call, line, relation)
+      const { id, who, operation, action, from, result, jobId, until } = show(call, line, relation)
       const kind = operation === CRASHED ? 'crash' : 'change'
-      return { id, at: line.at, kind, operation, action, title: null, who, from, result, jobId }
+      return { id, at: line.at, kind, operation, action, title: null, who, from, result, jobId, until }
     },
   )
 }

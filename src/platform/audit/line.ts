@@ -1,5 +1,6 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
+import { createConsoleTicket } from '../../compute/console/create-ticket.ts'
 import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/console/endpoints.ts'
 import { OUT_OF_SALE, outOfSaleActions } from '../../fleet/gpus/out-of-sale.ts'
 import { ADDRESSES_FREED, ADDRESSES_HELD } from '../../fleet/nodes/addresses/report.ts'
@@ -84,14 +85,14 @@ export const filterQuery = {
 
 /** Lines of events that are no call of an operation, in words. */
 export const otherLines = {
-  [ENROLLED]: 'A node enrolled',
+  [ENROLLED]: 'Enrolled',
   [MISCONDUCT]: 'A node did what no node should',
   [ADDRESSES_HELD]: 'Addresses held for servers that the records do not have',
   [ADDRESSES_FREED]: 'Addresses free that the node does not use any more',
   [CRASHED]: 'Ended unexpectedly',
   [OUT_OF_SALE]: 'GPU out of sale',
-  [CONSOLE_OPENED]: 'Console opened',
-  [CONSOLE_CLOSED]: 'Console closed',
+  [CONSOLE_OPENED]: 'Used the console',
+  [CONSOLE_CLOSED]: 'Closed the console',
 } as const
 
 /** Of those that are one of several things, by its `action`. */
@@ -99,5 +100,9 @@ export const otherActions: Readonly<Record<string, Readonly<Record<string, strin
   [CRASHED]: crashActions,
   [OUT_OF_SALE]: outOfSaleActions,
 }
+/** Steps of a visit to the console, for which the line of its opening stands wherever one line is enough. */
+export const steps = [createConsoleTicket.id, CONSOLE_CLOSED] as const
+export const isStep = ({ operation, result }: { operation: string; result: string }) =>
+  result === 'done' && (steps as readonly string[]).includes(operation)
 /** Lines of something that went wrong, although no call was refused. */
 export const mishaps: ReadonlySet<string> = new Set([CRASHED, OUT_OF_SALE])

@@ -1,4 +1,5 @@
 // The lines of the audit log, with the names that their actors and targets have today.
+import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/console/endpoints.ts'
 import { workloadIdsOf } from '../../fleet/workloads/reports.ts'
 import { accountIdsNamed, accountReference } from '../../identity/account-records/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
@@ -10,6 +11,7 @@ import { auditReference, linesCounted } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
+import { steps } from './line.ts'
 
 export type LineRow = {
   id: string
@@ -34,6 +36,8 @@ export type LineRow = {
   result: string
   details: string | null
   changes: string | null
+  /** The end of what lasts, such as a visit to the console. */
+  until: number | null
 }
 
 /** One field of the targets, by the prefix of their ids; NULL where a feature does not declare the field. */
@@ -50,6 +54,10 @@ function byTarget(
 
 // Raw: drizzle has no form for a CASE over texts that other features export. +?: a page of one account 121 µs instead
 // of 317.
+/** The line of the end has the request of the opening. */
+const endOfVisit = `SELECT l.at ${auditReference.from('l')}
+  WHERE l.operation = '${CONSOLE_CLOSED}' AND l.request_id = a.request_id`
+
 /** The start of a query whose rows are `LineRow`s; the lines are `a`. */
 const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReference.columns('a', {
   id: 'id',
@@ -69,7 +77,8 @@ const selectLines = (targets: readonly AuditTarget[]) => `SELECT ${auditReferenc
   ${tokenReference.columns('tk', { tokenName: 'name' })},
   ${byTarget(targets, 'name')} AS targetName, ${byTarget(targets, 'accountKind')} AS targetKind,
   ${byTarget(targets, 'providerId')} AS providerId,
-  ${byTarget(targets, 'isGone')} AS targetGone
+  ${byTarget(targets, 'isGone')} AS targetGone,
+  CASE a.operation WHEN '${CONSOLE_OPENED}' THEN (${endOfVisit}) END AS until
   ${auditReference.from('a')} ${accountReference.leftJoin('ac', 'a.actor_id')}
   ${tokenReference.leftJoin('tk', "substr(a.via, 7) AND a.via LIKE 'token %'")}`
 
@@ -101,20 +110,33 @@ export const countLines = (tx: Db, { where, whereToCount = where, values, isCoun
     .get(...values)!.n
 
 const idsWhere = (where: string) => `SELECT l.id ${auditReference.from('l')} WHERE ${where}`
-const BY_ACTOR_OR_TARGET = `${idsWhere('l.actor_id = +?')} UNION ${idsWhere('l.target = +?')}`
+/** The steps of a visit to the console, which has one line; the words are those of the indexes over them. */
+const STEPS = `l.operation IN (${steps.map((one) => `'${one}'`).join(', ')}) AND l.result = 'done'`
+
+/** Lines with one of the conditions, which have these values; without the steps of what has a line of its own. */
+function linesWhere(conditions: readonly string[], values: readonly string[]): Filter {
+  const ids = conditions.map((one) => idsWhere(one))
+  // By name: for many targets the planner would read the consoles of everybody, by their operation.
+  const stepIds = conditions.map(
+    (one) =>
+      `SELECT l.id ${auditReference.from('l')}
+       INDEXED BY ${one === BY_ACTOR ? 'audit_console_by_actor' : 'audit_console_by_target'} WHERE ${STEPS} AND ${one}`,
+  )
+  return {
+    where: `a.id IN (${ids.join(' UNION ')}) AND a.id NOT IN (${stepIds.join(' UNION ')})`,
+    values: [...values, ...values],
+  }
+}
+const BY_ACTOR = 'l.actor_id = +?'
+const BY_TARGET = 'l.target = +?'
 
 /** Lines of what this account did and of what was done to it. */
-export const ofAccount = (accountId: string): Filter => ({
-  where: `a.id IN (${BY_ACTOR_OR_TARGET})`,
-  values: [accountId, accountId],
-})
+export const ofAccount = (accountId: string) => linesWhere([BY_ACTOR, BY_TARGET], [accountId, accountId])
 /** As `ofAccount`, and of what was done to the servers that it has or cares for, also terminated ones. */
-export const ofAccountAndServers = (accountId: string): Filter => ({
-  where: `a.id IN (${BY_ACTOR_OR_TARGET} UNION ${idsWhere(`l.target IN (${workloadIdsOf})`)})`,
-  values: [accountId, accountId, accountId, accountId],
-})
+export const ofAccountAndServers = (accountId: string) =>
+  linesWhere([BY_ACTOR, BY_TARGET, `l.target IN (${workloadIdsOf})`], [accountId, accountId, accountId, accountId])
 /** Lines of what was done to this target. */
-export const ofTarget = (id: string): Filter => ({ where: `a.id IN (${idsWhere('l.target = +?')})`, values: [id] })
+export const ofTarget = (id: string) => linesWhere([BY_TARGET], [id])
 /** The same lines without those about targets with one of these prefixes. */
 export const withoutTargets = ({ where, values }: Filter, prefixes: readonly string[]): Filter => ({
   where: [where, ...prefixes.map((prefix) => `coalesce(a.target, '') NOT LIKE '${prefix}\\_%' ESCAPE '\\'`)].join(

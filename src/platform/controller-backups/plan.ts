@@ -76,6 +76,7 @@ export const configureControllerBackups = operation({
   summary:
     'Back up the database of the controller each day into these targets; without any there are no backups. Fewer ' +
     'targets or days need a person, and wait',
+  past: 'Changed the backups of the controller',
   access,
   powers: ['moves_secrets'],
   requiresRecentAuth: true,
@@ -117,6 +118,7 @@ export const makeControllerBackup = operation({
   method: 'POST',
   path: '/admin/controller-backups/actions/make',
   summary: 'Back up the database of the controller now, into every target of the plan; it begins within seconds',
+  past: 'Started a backup of the controller',
   access,
   response: done,
   refuses: ['no_backup_plan'],

@@ -84,6 +84,7 @@ export const createMessage = operation({
   path: '/admin/messages',
   summary:
     'Draft a message to the owners of servers on a node, in a location, with a package, an address pool or a label',
+  past: 'Drafted a message',
   access,
   body: fields({
     ...content,
@@ -126,6 +127,7 @@ export const changeDraft = operation({
   method: 'PATCH',
   path: '/admin/messages/{id}',
   summary: 'Change a draft',
+  past: 'Changed a message',
   access,
   on: message,
   body: fields(content),
@@ -153,6 +155,7 @@ export const removeDraft = operation({
   method: 'DELETE',
   path: '/admin/messages/{id}',
   summary: 'Remove a draft',
+  past: 'Removed a message',
   access,
   destroys: [],
   on: message,
@@ -246,6 +249,7 @@ export const testMessage = operation({
   method: 'POST',
   path: '/admin/messages/{id}/actions/test',
   summary: 'Mail a draft to oneself, filled in as for its first recipient',
+  past: 'Sent a test of a message',
   access,
   requiresSession: true,
   on: message,
@@ -267,6 +271,7 @@ export const sendMessage = operation({
   method: 'POST',
   path: '/admin/messages/{id}/actions/send',
   summary: 'Send a message to each of its recipients once, now or at a time',
+  past: 'Sent a message',
   access,
   on: message,
   body: fields({

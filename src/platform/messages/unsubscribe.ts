@@ -11,6 +11,7 @@ export const unsubscribe = operation({
   method: 'POST',
   path: '/unsubscribe',
   summary: 'Get no more news, with the link from a mail; mails about the own servers still come',
+  past: 'Unsubscribed from news',
   access: 'anyone',
   authAttempt: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),

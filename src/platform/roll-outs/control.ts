@@ -26,6 +26,7 @@ export const pauseRollOut = operation({
   id: 'roll-outs.pause',
   path: '/admin/roll-outs/{id}/actions/pause',
   summary: 'Let no further node begin; those at work come to their end',
+  past: 'Paused a roll-out',
   refuses: ['roll_out_ended', 'roll_out_state'],
   run(call) {
     mustBeOpen(call.target)
@@ -40,6 +41,7 @@ export const continueRollOut = operation({
   id: 'roll-outs.continue',
   path: '/admin/roll-outs/{id}/actions/continue',
   summary: 'Go on with a roll-out that is paused, without the nodes that failed',
+  past: 'Continued a roll-out',
   refuses: ['roll_out_ended', 'roll_out_state'],
   run(call) {
     mustBeOpen(call.target)
@@ -54,6 +56,7 @@ export const stopRollOut = operation({
   id: 'roll-outs.stop',
   path: '/admin/roll-outs/{id}/actions/stop',
   summary: 'End a roll-out: no further node begins, those at work come to their end, and each stays at its version',
+  past: 'Stopped a roll-out',
   refuses: ['roll_out_ended'],
   run(call) {
     const { tx, target, clock } = call
@@ -82,6 +85,7 @@ export const leaveNodeOut = operation({
   id: 'roll-outs.leave-out',
   path: '/admin/roll-outs/{id}/actions/leave-out',
   summary: 'Leave a node out that waits or has failed: it stays at its version',
+  past: 'Left a node out of a roll-out',
   body: nodeBody,
   refuses: ['node_not_found', 'roll_out_ended', 'roll_out_state'],
   example: { nodeId: '<node_id>' },
@@ -99,6 +103,7 @@ export const retryNode = operation({
   id: 'roll-outs.retry',
   path: '/admin/roll-outs/{id}/actions/retry',
   summary: 'Try a node again that has failed or was left out; when it stopped the roll-out and succeeds, that goes on',
+  past: 'Retried a node of a roll-out',
   body: nodeBody,
   refuses: ['node_not_found', 'roll_out_ended', 'roll_out_state'],
   example: { nodeId: '<node_id>' },

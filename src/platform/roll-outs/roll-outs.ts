@@ -60,6 +60,7 @@ export const startRollOut = operation({
   method: 'POST',
   path: '/admin/roll-outs',
   summary: 'Bring the agents of all nodes to the version of the controller: one first, then waves; a failure stops it',
+  past: 'Started a roll-out of agents',
   access: acts,
   body: startBody,
   response: rollOutDetailResponse,

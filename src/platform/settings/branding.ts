@@ -136,6 +136,7 @@ function brandingFor({ id, path, whose, may, owner }: For) {
       method: 'PUT',
       path,
       summary: `Set name, colour, support link and mail sender of ${whose}; what is null or left out is inherited`,
+      past: 'Changed the branding',
       access: may,
       body: brandBody,
       response: brandResponse,

@@ -83,6 +83,7 @@ export const changeSetting = operation({
   summary:
     'Set one setting of the installation; null returns it to its default. A value that weakens a protection needs a ' +
     'person, and waits',
+  past: 'Changed a setting',
   access,
   powers: ['lifts_protection'],
   requiresRecentAuth: true,

@@ -55,6 +55,7 @@ export const configureMail = operation({
   summary:
     'Set the mail server that sends for Berth; waiting mails are sent then. Without a password the one that is ' +
     'kept stays',
+  past: 'Changed the mail server',
   access,
   powers: ['moves_secrets', 'gives_access'],
   ownerOnly: 'The mail server that sends invitations and links to new passwords was set.',
@@ -116,6 +117,7 @@ export const testMail = operation({
   method: 'POST',
   path: '/admin/settings/mail/test',
   summary: 'Send a test mail to your own address now; answers whether the mail server took it',
+  past: 'Sent a test mail',
   access,
   response: t.Object({ to: t.String(), said: t.String() }),
   refuses: ['no_mail_server', 'mail_refused'],

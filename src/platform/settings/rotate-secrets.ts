@@ -18,6 +18,7 @@ export const rotateSecrets = operation({
   path: '/admin/settings/secrets/actions/rotate',
   summary:
     'Create a new key in the key file, encrypt every secret in the database anew with it, and set the old key aside',
+  past: 'Rotated the encryption key',
   access: {},
   localOnly: true,
   response: t.Object({
@@ -85,6 +86,7 @@ export const dropSecretKey = operation({
   method: 'POST',
   path: '/admin/settings/secrets/actions/drop',
   summary: 'Drop a former key for good: backups of the database from before it was set aside open no secret any more',
+  past: 'Dropped a former encryption key',
   access: {},
   localOnly: true,
   body: t.Object({ key: t.String({ description: 'The id of a former key.', minLength: 1, maxLength: 40 }) }),

@@ -38,6 +38,7 @@ const entry = namedSchema('TimelineEntry', {
   from: described(nullable(t.String()), 'The address; null where you may not know it.'),
   result: described(t.String(), 'done, fired, recovered, the state of a job, or the code of a refusal.'),
   jobId: nullable(t.String()),
+  until: described(nullable(time), 'The end of what lasts: when a console was closed.'),
 })
 
 const reading = {
@@ -61,7 +62,12 @@ const reading = {
       name: `timeline ${target.id}`,
       all,
       keyOf: ({ at, id }) => `${String(at).padStart(DIGITS_OF_TIME, '0')} ${id}`,
-      show: ({ at, jobId, ofJob: _, ...rest }) => ({ ...rest, jobId: hasNoJobs ? null : jobId, at: iso(at) }),
+      show: ({ at, jobId, until = null, ofJob: _, ...rest }) => ({
+        ...rest,
+        until,
+        jobId: hasNoJobs ? null : jobId,
+        at: iso(at),
+      }),
       order: 'newest',
     })
   },

@@ -38,6 +38,7 @@ export const checkUpdate = operation({
   method: 'POST',
   path: '/admin/updates/actions/check',
   summary: 'Verify a release in the folder, and say what an update of the controller to it would do',
+  past: 'Checked a release',
   access: { staff: ['settings:write'] },
   body: versionBody,
   response: namedSchema('UpdateCheck', checkFields),

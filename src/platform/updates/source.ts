@@ -16,6 +16,7 @@ export const setUpdateSource = operation({
   method: 'PUT',
   path: '/admin/updates/source',
   summary: 'Set the address of the release file that is asked for when somebody looks; null turns it off',
+  past: 'Changed the address of releases',
   access,
   requiresRecentAuth: true,
   body: fields({
@@ -44,6 +45,7 @@ export const lookForUpdate = operation({
   method: 'POST',
   path: '/admin/updates/actions/look',
   summary: 'Read the signed manifest of the release at the address that is set',
+  past: 'Looked for a release',
   access,
   response: done,
   refuses: ['no_update_source', 'source_unreachable'],
@@ -74,6 +76,7 @@ export const downloadUpdate = operation({
   method: 'POST',
   path: '/admin/updates/actions/download',
   summary: 'Download the release that was found at the address into the folder of releases',
+  past: 'Started the download of a release',
   access,
   response: done,
   status: 202,

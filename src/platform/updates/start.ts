@@ -20,6 +20,7 @@ export const startUpdate = operation({
   summary:
     'Update the controller to a release in the folder. Root of its machine verifies the release by itself, replaces ' +
     'the program, watches it, and puts program and database back when something is wrong',
+  past: 'Started an update of the controller',
   access,
   tellsOwners: 'An update of the controller was started.',
   body: versionBody,
@@ -45,6 +46,7 @@ export const withdrawUpdate = operation({
   method: 'POST',
   path: '/admin/updates/actions/withdraw',
   summary: 'Withdraw an update that waits; one that root has begun comes to its end',
+  past: 'Withdrew an update',
   access,
   response: done,
   refuses: ['update_not_waiting'],

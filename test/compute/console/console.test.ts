@@ -64,7 +64,17 @@ describe('a serial console', () => {
       }),
     )
     const text = await activity.text()
-    for (const words of ['Console opened', 'Console closed']) expect(text).toContain(words)
+    // A visit is one line, with both times.
+    expect(
+      text.match(/<b>[^<]*[Cc]onsole[^<]*<\/b><small>opened <time [^>]*>[\d:]+<\/time>, closed <time/g),
+    ).toHaveLength(1)
+    expect(text.match(/<b>[^<]*[Cc]onsole[^<]*<\/b>/g)).toEqual(['<b>Used the console</b>'])
+    for (const path of [`/servers/${c.serverId}/activity`, '/account/activity']) {
+      const { body } = await c.p.call(c.p.customer, 'GET', path)
+      const visits = body.data.filter((line: any) => line.operation.startsWith('consoles.'))
+      expect(visits).toEqual([expect.objectContaining({ operation: 'consoles.opened', until: expect.any(String) })])
+      expect(body.total).toBe(body.data.length)
+    }
     const { target, actor_id } = c.p.auditLines().at(-1) as any
     expect([target, actor_id ?? c.p.customer.id]).toEqual([c.serverId, c.p.customer.id])
   })

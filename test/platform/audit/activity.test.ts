@@ -118,11 +118,11 @@ describe('the page of it', () => {
       [p.owner, '/admin'],
     ] as const) {
       const text = await (await page(p, who, `${area}/servers/${p.serverId}/activity`)).text()
-      expect(text).toContain('<b>Force off</b>')
+      expect(text).toContain('<b>Forced off</b>')
       expect(text).toContain(`href="${area}/jobs/${jobId}"`)
       expect(text).not.toContain('Start, shut down, force off or restart')
     }
-    expect(await (await page(p, p.owner, '/admin/audit')).text()).toContain('<b>Force off</b>')
+    expect(await (await page(p, p.owner, '/admin/audit')).text()).toContain('<b>Forced off</b>')
   })
   test('goes on where the card on the page of the server ends, in every area', async () => {
     using p = await sold()
@@ -217,7 +217,7 @@ describe('the page of it', () => {
       appendLine(tx, { ...row, id: newId('aud'), operation: 'nodes.enrolled', target: p.node.id, job_id: null }),
     )
     const text = await (await page(p, p.owner, '/admin/audit')).text()
-    expect(text).toContain('<b>A node enrolled</b>')
+    expect(text).toContain('<b>Enrolled</b>')
     expect(text).toContain(`href="/admin/nodes/${p.node.id}"`)
   })
 })

@@ -3,11 +3,11 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listServerActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
 import type { Area } from '../../components/area.ts'
-import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
-import { actionOf, TargetLink, wordsOf } from './table.tsx'
+import { actionOf, DeedIcon, TargetLink, Visit } from './table.tsx'
+import { wordsOf } from './words.ts'
 
 type Line = Answers<{ a: typeof listServerActivity }>['a']['data'][number]
 
@@ -21,20 +21,21 @@ export const ActivityRows = ({ lines, area }: { lines: readonly Line[]; area: Ar
 )
 
 type Change = Answers<{ a: typeof listAudit }>['a']['data'][number]
-/** The newest changes in a narrow column: the action, its target, the person and the time. */
+/** The newest changes in a narrow column: what was done, its target, the person and the time. */
 export const ChangeRows = ({ lines }: { lines: readonly Change[] }) => (
   <ul class="rows">
     {lines.map((line) => (
       <li id={line.id}>
+        <DeedIcon operation={line.operation} action={actionOf(line)} />
         <div class="grow">
           <span class="cut">
+            {wordsOf(useAt(), line.operation, actionOf(line))}
             {line.target !== null && (
               <>
-                <TargetLink of={line} />
                 {' · '}
+                <TargetLink of={line} />
               </>
             )}
-            {wordsOf(useAt(), line.operation, actionOf(line))}
           </span>
           <small>
             {line.actor.name}
@@ -51,7 +52,7 @@ export const ChangeRows = ({ lines }: { lines: readonly Change[] }) => (
 
 const Row = ({ of: l, area }: { of: Line; area: Area }) => (
   <li id={l.id}>
-    <Icon name="history" class="muted" />
+    <DeedIcon operation={l.operation} action={l.action} />
     <div class="grow">
       <b>{wordsOf(useAt(), l.operation, l.action)}</b>
       <small>
@@ -60,6 +61,12 @@ const Row = ({ of: l, area }: { of: Line; area: Area }) => (
           <>
             {' '}
             · from <span class="mono">{l.from}</span>
+          </>
+        )}
+        {l.until && (
+          <>
+            {' '}
+            · <Visit of={l} />
           </>
         )}
         {l.jobId && (

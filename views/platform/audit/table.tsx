@@ -4,13 +4,15 @@ import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listActivity } from '../../../src/platform/audit/activity.ts'
 import type { listAudit } from '../../../src/platform/audit/audit.ts'
-import { mishaps, otherActions, otherLines } from '../../../src/platform/audit/line.ts'
+import { mishaps } from '../../../src/platform/audit/line.ts'
 import { areaOf } from '../../components/area.ts'
+import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { Exact, Moment } from '../../components/time.tsx'
+import { Clock, Exact, Moment } from '../../components/time.tsx'
 import { shortId } from '../../components/words.ts'
+import { iconOf, wordsOf } from './words.ts'
 
 type Line = Answers<{ audit: typeof listAudit }>['audit']['data'][number]
 type Activity = Answers<{ activity: typeof listActivity }>['activity']['data'][number]
@@ -39,26 +41,34 @@ export function TargetLink({ of: line }: { of: Target }) {
   )
 }
 
-/** The first words of an operation's summary: what follows explains, and the log needs no explanation. */
-const summaryOf = ({ registry }: At, id: string): string | undefined =>
-  registry.operation(id)?.summary.split(/[;:]/)[0] ?? (otherLines as Readonly<Record<string, string>>)[id]
-
-/** The operation in words; where one operation does several things, the one that was done. */
-export const wordsOf = (at: At, operation: string, action: string | null): string =>
-  ((action && (at.registry.operation(operation)?.actionWords?.[action] ?? otherActions[operation]?.[action])) ||
-    summaryOf(at, operation)) ??
-  operation
-
 /** Which of several things an operation did. */
 export const actionOf = ({ details }: Line) =>
   typeof details === 'object' && details !== null && 'action' in details ? String(details.action) : null
 
-type WhatProps = { operation: string; action: string | null; jobId: string | null }
-const What = ({ operation, action, jobId }: WhatProps) => {
+type DeedProps = { operation: string; action: string | null }
+/** The icon of what was done. */
+export function DeedIcon({ operation, action }: DeedProps) {
+  return <Icon name={iconOf(useAt(), operation, action) ?? 'history'} class="muted" />
+}
+/** When a visit to the console began and ended; nothing for what lasts no time. */
+export const Visit = ({ of: { at, until } }: { of: { at: string; until: string | null } }) =>
+  until && (
+    <>
+      opened <Clock iso={at} />, closed <Clock iso={until} />
+    </>
+  )
+
+type WhatProps = DeedProps & { jobId: string | null; visit?: { at: string; until: string | null } }
+const What = ({ operation, action, jobId, visit }: WhatProps) => {
   const at = useAt()
   return (
     <>
-      <b>{wordsOf(at, operation, action)}</b>
+      <DeedIcon operation={operation} action={action} /> <b>{wordsOf(at, operation, action)}</b>
+      {visit?.until && (
+        <small>
+          <Visit of={visit} />
+        </small>
+      )}
       <small>
         <span class="mono">
           {operation}
@@ -124,7 +134,7 @@ const activityColumns: readonly Column<Activity>[] = [
     title: 'What',
     kind: 'name',
     width: 34,
-    cell: (l) => <What operation={l.operation} action={l.action} jobId={l.jobId} />,
+    cell: (l) => <What operation={l.operation} action={l.action} jobId={l.jobId} visit={l} />,
   },
   { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l} /> },
   { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },

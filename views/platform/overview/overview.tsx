@@ -4,6 +4,7 @@ import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listAnnouncements } from '../../../src/platform/announcements/announcements.ts'
 import { listAudit } from '../../../src/platform/audit/audit.ts'
+import { isStep } from '../../../src/platform/audit/line.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { getOverview } from '../../../src/platform/overview/overview.ts'
 import { Meter, Stat, Stats } from '../../components/figures.tsx'
@@ -25,7 +26,7 @@ const reads = {
   overview: reading(getOverview, () => ({})),
   announcements: reading(listAnnouncements, () => ({})),
   jobs: ifAllowed(listJobs, () => ({ query: { state: 'running', limit: '8' } })),
-  changes: ifAllowed(listAudit, () => ({ query: { limit: '6' } })),
+  changes: ifAllowed(listAudit, () => ({ query: { limit: '20' } })),
 }
 const HTTPS = '/admin#https'
 type Data = Answers<typeof reads>
@@ -139,9 +140,12 @@ function Cards({ of: { held, free, broken, missing, checking, closed } }: { of: 
 }
 
 type Changes = NonNullable<Data['changes']>
+const MOST_CHANGES = 6
+/** One line of a visit to the console. */
+const shownOf = (lines: Changes['data']) => lines.filter((line) => !isStep(line)).slice(0, MOST_CHANGES)
 const LatestChanges = ({ lines }: { lines: Changes['data'] }) => (
   <Section id="changes" title="Latest changes" actions={<Link to="/admin/audit">Audit log</Link>}>
-    {lines.length > 0 ? <ChangeRows lines={lines} /> : <p class="muted">No changes yet.</p>}
+    {lines.length > 0 ? <ChangeRows lines={shownOf(lines)} /> : <p class="muted">No changes yet.</p>}
   </Section>
 )
 

@@ -5,6 +5,7 @@ import { type Answers, type At, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getInstanceTimeline, getTimeline } from '../../../src/platform/timeline/timeline.ts'
 import { areaOf, inEveryArea } from '../../components/area.ts'
+import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { type Filter, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
@@ -14,7 +15,8 @@ import { instantsIn, Moment } from '../../components/time.tsx'
 import { instancePage } from '../../compute/gpu-instances/area.ts'
 import { InstanceFrame, instanceReads } from '../../compute/gpu-instances/frame.tsx'
 import { ServerFrame, serverReads } from '../../compute/servers/frame.tsx'
-import { wordsOf } from '../audit/table.tsx'
+import { DeedIcon, Visit } from '../audit/table.tsx'
+import { wordsOf } from '../audit/words.ts'
 
 const timelineOf = <O extends typeof getTimeline | typeof getInstanceTimeline>(op: O) =>
   reading(op, (at) => ({ params: at.params, query: instantsIn(at, ['since', 'until']) }))
@@ -134,7 +136,17 @@ function What({ of: e }: { of: Entry }) {
   const at = useAt()
   return (
     <>
+      {e.operation ? (
+        <DeedIcon operation={e.operation} action={e.action} />
+      ) : (
+        <Icon name={e.kind === 'alert' ? 'bell' : 'jobs'} class="muted" />
+      )}{' '}
       <b>{e.title ?? wordsOf(at, e.operation ?? '', e.action)}</b>
+      {e.until && (
+        <small>
+          <Visit of={{ at: e.at, until: e.until }} />
+        </small>
+      )}
       <small>
         {e.kind !== 'job' && timelineKinds[e.kind]}
         {e.kind !== 'job' && e.jobId && ' · '}

@@ -30,6 +30,7 @@ export const drillBackup = operation({
   method: 'POST',
   path: '/admin/backups/{id}/actions/drill',
   summary: 'Restore a backup into a machine without network, wait until its system answers, and remove it again',
+  past: 'Started a restore drill',
   access: { staff: ['servers:settings'] },
   on: backup,
   response: namedSchema('BackupDrillStarted', { jobId: t.String() }),

@@ -68,6 +68,7 @@ export const setServerBackupPlan = operation({
   method: 'PUT',
   path: '/servers/{id}/backups/plan',
   summary: 'Put a server on a backup plan; null takes it off, and its backups of the plan are kept for a while',
+  past: 'Changed the backup plan',
   access: { staff: ['servers:resize'] },
   on: server,
   body: fields({ planId: nullable(t.String({ minLength: 1, maxLength: 60 })) }),

@@ -59,6 +59,7 @@ export const createBackupPlan = operation({
   ...planGoods.creates,
   id: 'backup-plans.create',
   summary: 'Add a backup plan that servers can be put on',
+  past: 'Added a backup plan',
   body: fields(bodyOf(planFields)),
   example,
   run({ tx, actor, body, clock }) {

@@ -32,6 +32,7 @@ export const restoreBackup = operation({
   method: 'POST',
   path: '/servers/{id}/backups/{backupId}/actions/restore',
   summary: 'Replace the disk of a server by that of a backup; everything written since is lost, as are its snapshots',
+  past: 'Restored a backup',
   access: { staff: ['servers:reinstall'], reseller: ['servers:reinstall'], customer: ['servers:reinstall'] },
   requiresRecentAuth: true,
   on: server,

@@ -40,6 +40,7 @@ export const restoreToNewServer = operation({
   method: 'POST',
   path: '/backups/{id}/actions/restore-to-new-server',
   summary: 'Order a server for the owner of a backup, with the disk of the backup',
+  past: 'Restored a backup to a new server',
   access: { staff: ['servers:create'], reseller: ['reseller:servers'] },
   on: backup,
   body: fields({

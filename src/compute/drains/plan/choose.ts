@@ -17,6 +17,7 @@ export const chooseInPlan = operation({
   method: 'PUT',
   path: '/admin/nodes/{id}/drain-plan/servers/{serverId}',
   summary: 'Choose how a server leaves its node, until a drain begins: its way, its node, its place, or that it stays',
+  past: 'Changed a drain plan',
   access,
   on: node,
   body: fields({
@@ -60,6 +61,7 @@ export const forgetChoices = operation({
   method: 'DELETE',
   path: '/admin/nodes/{id}/drain-plan/servers',
   summary: 'Take back every choice in the plan of a node',
+  past: 'Reset a drain plan',
   access,
   on: node,
   response: done,

@@ -34,6 +34,7 @@ export const scheduleDrain = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/schedule-drain',
   summary: 'Let a drain begin by itself at a time, with the choices of the plan; called again it changes that',
+  past: 'Scheduled a drain',
   access,
   on: node,
   body: fields({
@@ -82,6 +83,7 @@ export const unscheduleDrain = operation({
   method: 'DELETE',
   path: '/admin/nodes/{id}/scheduled-drain',
   summary: 'Take back a drain that was to begin by itself; the choices of the plan stay, and nobody is told',
+  past: 'Cancelled a scheduled drain',
   access,
   on: node,
   response: done,

@@ -22,6 +22,7 @@ export const startRolling = operation({
   path: '/admin/rolling-maintenance',
   summary:
     'Empty several nodes one after another; each waits until its work is done, and the first that fails stops it',
+  past: 'Started maintenance of several nodes',
   access,
   body: fields({
     nodeIds: t.Array(t.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: MOST_NODES }),
@@ -93,6 +94,7 @@ export const confirmRolling = operation({
   method: 'POST',
   path: '/admin/rolling-maintenance/{id}/actions/confirm',
   summary: 'Say that the work on the node at hand is done: it is opened, and the next one follows',
+  past: 'Confirmed the work on a node',
   access,
   on: rolling,
   response: rollingResponse,
@@ -124,6 +126,7 @@ export const resumeRolling = operation({
   summary:
     'Go on with maintenance of several nodes that paused: the node at hand is emptied again; what did not come ' +
     'back to it stays away',
+  past: 'Resumed maintenance of several nodes',
   access,
   on: rolling,
   response: rollingResponse,
@@ -142,6 +145,7 @@ export const skipNode = operation({
   path: '/admin/rolling-maintenance/{id}/actions/skip',
   summary:
     'Skip the node at which maintenance of several nodes paused: it stays closed as it is, and the next one follows',
+  past: 'Skipped a node',
   access,
   on: rolling,
   response: rollingResponse,

@@ -38,6 +38,7 @@ export const setInstanceHttpPorts = operation({
   method: 'PUT',
   path: '/gpu-instances/{id}/http-ports',
   summary: 'Choose which ports of a GPU instance have an HTTP name of their own; in force within seconds',
+  past: 'Changed the HTTP names',
   access: everybody('servers:settings'),
   on: gpuInstance,
   body: fields({

@@ -14,6 +14,7 @@ export const powerInstance = operation({
   allowedInSupportSession: true,
   on: gpuInstance,
   body: fields({ action: t.Enum(Object.keys(titles) as PowerAction[]) }),
+  past: 'Changed the power',
   actionWords: titles,
   response: jobResponse,
   status: 202,

@@ -13,6 +13,7 @@ export const rebuildInstance = operation({
   method: 'POST',
   path: '/gpu-instances/{id}/actions/rebuild',
   summary: 'Make a GPU instance anew from an image and start it: /workspace stays, everything else in it is lost',
+  past: 'Rebuilt',
   access: everybody('servers:reinstall'),
   on: gpuInstance,
   body: fields({

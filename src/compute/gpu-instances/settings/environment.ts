@@ -15,6 +15,7 @@ export const setInstanceEnvironment = operation({
   summary:
     'Set environment variables and command of a GPU instance; the next start or restart makes its container anew ' +
     'with them, and keeps of its files those in /workspace',
+  past: 'Changed the environment',
   access: everybody('servers:settings'),
   on: gpuInstance,
   body: fields({

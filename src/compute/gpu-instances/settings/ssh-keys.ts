@@ -15,6 +15,7 @@ export const setInstanceKeys = operation({
   method: 'PUT',
   path: '/gpu-instances/{id}/ssh-keys',
   summary: 'Choose the SSH keys that root login of a GPU instance accepts; it happens at once, without a restart',
+  past: 'Changed the SSH keys',
   access: everybody('servers:settings'),
   on: gpuInstance,
   body: fields({ sshKeyIds: described(keyIds, 'Keys of the owner, all that shall log in; none: nobody.') }),

@@ -47,6 +47,7 @@ export const setIdleStop = operation({
   method: 'PUT',
   path: '/gpu-instances/{id}/idle-stop',
   summary: 'Have a GPU instance stopped when its cards were not used for some time; null: never',
+  past: 'Changed when it is stopped while idle',
   access: everybody('servers:settings'),
   on: gpuInstance,
   body: fields({

@@ -33,6 +33,7 @@ export const changeServerOwner = operation({
   method: 'POST',
   path: '/servers/{id}/actions/change-owner',
   summary: 'Give a server to another customer, with its addresses and data; everybody else loses access at once',
+  past: 'Changed the owner',
   access: { staff: ['customers:write'] },
   powers: ['gives_access'],
   requiresRecentAuth: true,

@@ -34,6 +34,7 @@ export const undeleteServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/undelete',
   summary: 'Bring back a terminated server before its disk is deleted; customers only where a setting allows it',
+  past: 'Brought back',
   access: { staff: ['servers:terminate'], reseller: ['reseller:servers'], customer: ['servers:reinstall'] },
   on: endedServer,
   response: jobResponse,

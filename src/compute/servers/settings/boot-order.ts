@@ -42,6 +42,7 @@ export const setBootOrder = operation({
   method: 'PUT',
   path: '/servers/{id}/boot-order',
   summary: 'Choose what a server boots from first; it takes effect when it is started or restarted in the panel',
+  past: 'Changed the boot order',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ bootFirst }),

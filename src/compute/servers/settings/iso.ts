@@ -19,6 +19,7 @@ export const setIso = operation({
   method: 'PUT',
   path: '/servers/{id}/iso',
   summary: 'Change the ISO in the CD drive of a server, or take it out; a running server sees it at once',
+  past: 'Changed the ISO',
   access: everybody('servers:settings'),
   on: server,
   body: fields({ isoId: described(nullable(t.String({ minLength: 1, maxLength: 40 })), 'Null takes it out.') }),

@@ -71,6 +71,7 @@ export const adoptServer = operation({
   method: 'POST',
   path: '/admin/servers/{id}/actions/adopt',
   summary: 'Confirm that a server is on the node that runs it: its record, made before it moved, follows it',
+  past: 'Confirmed the node that runs it',
   access,
   on: server,
   body: fields({

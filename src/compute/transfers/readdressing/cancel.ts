@@ -38,6 +38,7 @@ export const cancelRelocation = operation({
   method: 'POST',
   path: '/servers/{id}/actions/cancel-relocation',
   summary: 'Take back a move to another location before its point of no return: the server stays as it is',
+  past: 'Cancelled a move to another location',
   access: { reseller: ['servers:settings'], customer: ['servers:settings'] },
   on: server,
   response: jobResponse,

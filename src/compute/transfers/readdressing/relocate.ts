@@ -117,6 +117,7 @@ export const relocateServer = operation({
   method: 'POST',
   path: '/servers/{id}/actions/relocate',
   summary: 'Move a server to another location that is offered: it is shut down for it, and gets new addresses',
+  past: 'Started a move to another location',
   access: forOwners('servers:settings'),
   on: server,
   body: fields({ locationId: t.String({ minLength: 1, maxLength: 40 }) }),

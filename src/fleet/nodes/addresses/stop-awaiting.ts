@@ -9,6 +9,7 @@ export const stopAwaiting = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/stop-awaiting',
   summary: 'Give addresses of its pools again, although the node has not told which are in use on it',
+  past: 'Stopped waiting for the addresses of a node',
   access: { staff: ['nodes:write'] },
   requiresRecentAuth: true,
   powers: ['lifts_protection'],

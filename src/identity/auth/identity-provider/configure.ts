@@ -46,6 +46,7 @@ export const setSignInProvider = operation({
   summary:
     'Let people sign in through an OpenID Connect provider. It is asked before anything is saved; ' +
     'without a secret the one that is kept stays',
+  past: 'Changed the identity provider',
   access,
   powers: ['gives_access'],
   ownerOnly: 'The identity provider through which people sign in was set.',
@@ -106,6 +107,7 @@ export const removeSignInProvider = operation({
   method: 'DELETE',
   path: '/admin/settings/sign-in',
   summary: 'Turn signing in through the identity provider off; people who are signed in stay signed in',
+  past: 'Removed the identity provider',
   access,
   ownerOnly: 'Signing in through the identity provider was turned off.',
   response: done,

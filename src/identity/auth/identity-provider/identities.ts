@@ -89,6 +89,7 @@ export const removeIdentity = operation({
   method: 'DELETE',
   path: '/account/identities/{id}',
   summary: 'Unlink an identity provider from the own account; every other session ends',
+  past: 'Unlinked the identity provider',
   access: everybody('account:write'),
   requiresSession: true,
   requiresRecentAuth: true,

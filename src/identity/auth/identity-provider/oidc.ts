@@ -40,6 +40,7 @@ export const beginProviderSignIn = operation({
   method: 'POST',
   path: '/sessions/provider',
   summary: 'Begin to sign in through the identity provider; answers a cookie, and the address to go to',
+  past: 'Began to sign in with the identity provider',
   access: 'anyone',
   body: fields({
     next: t.Optional(t.String({ maxLength: 500, pattern: SAFE_PATH, title: 'a path of this panel' })),
@@ -74,6 +75,7 @@ export const completeProviderSignIn = operation({
   method: 'POST',
   path: '/sessions/from-provider',
   summary: 'Sign in with what the identity provider sent the browser back with',
+  past: 'Signed in with the identity provider',
   access: 'anyone',
   authAttempt: true,
   body: fields(returned),

@@ -9,6 +9,7 @@ export const createSignInLink = operation({
   path: '/customers/{id}/sign-in-links',
   summary:
     'A link that signs a customer in: good once, for 60 seconds. For billing systems whose customer is signed in there',
+  past: 'Created a sign-in link',
   on: customer,
   run: (call) => linkFor(call, call.target),
 })

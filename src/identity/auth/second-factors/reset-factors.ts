@@ -27,6 +27,7 @@ export const resetCustomerFactors = operation({
   path: '/customers/{id}/actions/reset-second-factor',
   summary:
     'Remove a lost second factor from a customer: they sign in with the password alone until they set up another',
+  past: 'Removed a second factor',
   access: { staff: ['customers.write'], reseller: ['reseller:customers'] },
   on: customer,
   run: (call) => removeFactors(call, call.target),
@@ -38,6 +39,7 @@ export const resetStaffFactors = operation({
   destroys: ['keys'],
   path: '/admin/staff/{id}/actions/reset-second-factor',
   summary: 'Remove a lost second factor from a member of staff',
+  past: 'Removed a second factor',
   access: { staff: ['staff.write'] },
   on: staffMember,
   run(call) {

@@ -116,6 +116,7 @@ export const renewRecoveryCodes = operation({
   method: 'POST',
   path: '/account/recovery-codes',
   summary: 'Generate ten new recovery codes, shown only once; the earlier ones end',
+  past: 'Created new recovery codes',
   access: own,
   requiresSession: true,
   requiresRecentAuth: true,

@@ -102,6 +102,7 @@ export const confirmTotp = operation({
   summary:
     'Finish adding the authenticator app with one of its codes; signing in asks for one from now on. ' +
     'Ends the other sessions',
+  past: 'Added an authenticator app',
   access: own,
   requiresSession: true,
   requiresRecentAuth: true,

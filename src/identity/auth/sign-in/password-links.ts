@@ -26,6 +26,7 @@ export const requestReset = operation({
   method: 'POST',
   path: '/password-resets',
   summary: 'Ask for a link to choose a new password; the answer is the same whether or not the address has an account',
+  past: 'Asked for a password link',
   access: 'anyone',
   authAttempt: true,
   body: fields({ email: t.String({ minLength: 1, maxLength: 254 }) }),
@@ -72,6 +73,7 @@ export const setPassword = operation({
   method: 'POST',
   path: '/passwords',
   summary: 'Choose a password with the link from a mail, and sign in; every other session ends',
+  past: 'Set a password from the invitation',
   access: 'anyone',
   authAttempt: true,
   body: fields({

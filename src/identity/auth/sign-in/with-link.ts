@@ -8,6 +8,7 @@ export const useSignInLink = operation({
   method: 'POST',
   path: '/sessions/from-link',
   summary: 'Sign in with a link from a billing system',
+  past: 'Signed in with a link',
   access: 'anyone',
   authAttempt: true,
   body: fields({ token: secret(t.String({ minLength: 1, maxLength: 100 })) }),

@@ -10,6 +10,7 @@ export const setQuarantine = operation({
   method: 'PUT',
   path: '/admin/ip-pools/{id}/quarantine',
   summary: 'Set how long addresses that are freed from now on rest; those that rest already keep their time',
+  past: 'Changed how long freed addresses rest',
   access: { staff: ['network:write'] },
   // A shorter time protects less.
   tellsOwners: ({ name }) => `The time for which freed addresses of the pool ${name} rest was changed.`,

@@ -12,6 +12,7 @@ export const changePrimaryAddress = operation({
   method: 'POST',
   path: '/servers/{id}/actions/change-primary-address',
   summary: 'Give a server another primary address from the pools of its node; the one that it had rests',
+  past: 'Changed the primary address',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   destroys: ['addresses'],
   on: server,

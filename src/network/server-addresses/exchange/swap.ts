@@ -14,6 +14,7 @@ export const swapPrimaryAddresses = operation({
   method: 'POST',
   path: '/servers/{id}/actions/swap-primary-addresses',
   summary: 'Swap the primary addresses of two servers of one owner',
+  past: 'Swapped primary addresses',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
   on: server,
   body: fields({
