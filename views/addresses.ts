@@ -39,6 +39,7 @@ export const addresses = [
   ...inEveryArea('/placement-groups'),
   ...inEveryArea('/placement-groups/{id}'),
   ...inEveryArea('/servers/{id}/rescue'),
+  ...inEveryArea('/servers/{id}/access'),
   ...inEveryArea('/servers/{id}/console'),
   ...inEveryArea('/servers/{id}/settings'),
   ...ofInstances(''),

@@ -38,9 +38,9 @@ import { isosPages } from '../../views/compute/isos/list.tsx'
 import { ownImagesPage } from '../../views/compute/own-images/list.tsx'
 import { placementGroupsPages } from '../../views/compute/placement-groups/list.tsx'
 import { placementGroupPages } from '../../views/compute/placement-groups/show.tsx'
-import { serverRescuePages } from '../../views/compute/rescue/page.tsx'
 import { scriptsPage } from '../../views/compute/scripts/list.tsx'
 import { scriptPage } from '../../views/compute/scripts/show.tsx'
+import { serverAccessPages } from '../../views/compute/servers/access-page.tsx'
 import { resellerServersPage, serversPage } from '../../views/compute/servers/list.tsx'
 import { serverNetworkPages } from '../../views/compute/servers/network/page.tsx'
 import { newServerPage, resellerNewServerPage } from '../../views/compute/servers/new.tsx'
@@ -48,7 +48,7 @@ import { ownServersPage } from '../../views/compute/servers/own.tsx'
 import { changeOwnerPage } from '../../views/compute/servers/settings/new-owner.tsx'
 import { serverSettingsPages } from '../../views/compute/servers/settings/page.tsx'
 import { serverPages } from '../../views/compute/servers/show.tsx'
-import { serverSnapshotsPages } from '../../views/compute/snapshots/page.tsx'
+import { serverSnapshotsPages } from '../../views/compute/snapshots/of-server.tsx'
 import { elsewherePage } from '../../views/compute/transfers/elsewhere.tsx'
 import { transfersPage } from '../../views/compute/transfers/list.tsx'
 import { moveServerPage } from '../../views/compute/transfers/move.tsx'
@@ -325,7 +325,7 @@ export const features: readonly Feature[] = [
   installationFeature,
   guestFeature,
   readdressingFeature,
-  { ...rescueFeature, pages: serverRescuePages },
+  { ...rescueFeature, pages: serverAccessPages },
   speedFeature,
   serverAddressesFeature,
   { ...trafficFeature, pages: [trafficPage] },

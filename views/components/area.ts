@@ -28,3 +28,10 @@ export const inEveryArea = <const R extends Reads>({ path, view, ...rest }: InEv
       view: (data) => view(data, area),
     }),
   )
+
+/** A former address of a page in every area: it leads to the address, behind the area, that has its content now. */
+export const movedInEveryArea = (path: string, to: (at: At) => string): Page[] =>
+  inEveryArea({ path, reads: {}, title: '', view: () => null as never }).map((former) => ({
+    ...former,
+    elsewhere: (at) => areaOf(at) + to(at),
+  }))

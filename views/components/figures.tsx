@@ -27,22 +27,78 @@ type MeterProps = {
 /**
  * How full something is. Amber from the fill limit, red when it is nearly full; the words say it without the colour.
  */
-export function Meter({ label, value, total, words, inline, title, mayBeFull, fullFrom = NEARLY_FULL }: MeterProps) {
+export const Meter = ({ words, inline, title, ...fill }: MeterProps) => (
+  <div class={`meter${fill.mayBeFull ? '' : ' line'}${inline ? ' one' : ''}`} title={title}>
+    {!inline && <span>{fill.label}</span>}
+    <b class="num">{words}</b>
+    <Fill {...fill} />
+  </div>
+)
+
+/** The bar of a meter alone, for a figure that says its words above. */
+export const FillBar = ({
+  label,
+  value,
+  total,
+  mayBeFull,
+  fullFrom,
+}: Omit<MeterProps, 'words' | 'inline' | 'title'>) => (
+  <span class={`meter${mayBeFull ? '' : ' line'}`}>
+    <Fill label={label} value={value} total={total} {...(mayBeFull && { mayBeFull })} {...(fullFrom && { fullFrom })} />
+  </span>
+)
+
+function Fill({ label, value, total, mayBeFull, fullFrom = NEARLY_FULL }: Omit<MeterProps, 'words'>) {
   const share = total > 0 ? Math.min(1, value / total) : 0
   return (
-    <div class={`meter${mayBeFull ? '' : ' line'}${inline ? ' one' : ''}`} title={title}>
-      {!inline && <span>{label}</span>}
-      <b class="num">{words}</b>
-      <meter
-        aria-label={label}
-        min={0}
-        max={1}
-        {...(!mayBeFull && { low: FILL_LIMIT, high: fullFrom, optimum: 0 })}
-        value={Number(share.toFixed(3))}
-      >
-        {`${Math.round(share * 100)} %`}
-      </meter>
-    </div>
+    <meter
+      aria-label={label}
+      min={0}
+      max={1}
+      {...(!mayBeFull && { low: FILL_LIMIT, high: fullFrom, optimum: 0 })}
+      value={Number(share.toFixed(3))}
+    >
+      {`${Math.round(share * 100)} %`}
+    </meter>
+  )
+}
+
+const SPARK = { width: 100, height: 26, points: 60, edge: 2 }
+type SparkProps = { of: readonly (number | null)[]; label: string; most?: number | undefined }
+/**
+ * A small line of values over time; gaps are gaps. `most`: the value at its top, where the highest of them is not.
+ */
+export function Spark({ of: values, label, most }: SparkProps) {
+  const step = Math.max(1, Math.ceil(values.length / SPARK.points))
+  const means: (number | null)[] = []
+  for (let at = 0; at < values.length; at += step) {
+    const known = values.slice(at, at + step).filter((one) => one !== null)
+    means.push(known.length ? known.reduce((a, b) => a + b, 0) / known.length : null)
+  }
+  const top = most ?? Math.max(0, ...means.map((one) => one ?? 0))
+  const span = SPARK.height - 2 * SPARK.edge
+  let isOpen = false
+  const path = means.map((value, i) => {
+    if (value === null) {
+      isOpen = false
+      return ''
+    }
+    const x = means.length > 1 ? (i / (means.length - 1)) * SPARK.width : 0
+    const y = SPARK.edge + span * (1 - (top > 0 ? Math.min(1, value / top) : 0))
+    const point = `${isOpen ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`
+    isOpen = true
+    return point
+  })
+  return (
+    <svg
+      class="spark"
+      viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path d={path.join('')} />
+    </svg>
   )
 }
 

@@ -35,3 +35,19 @@ export function Live({ id, every, class: look = 'live', children }: LiveProps) {
   part.text = rendered(inContext(rest, drawn))
   return markup(part.text)
 }
+
+type BesideProps = { of: string; id: string; children?: ComponentChildren }
+/** A part that does not ask by itself: it comes with the live part `of`, so that a page of several asks once. */
+export function Beside({ of, id, children }: BesideProps) {
+  const context = usePageContext()
+  const { part } = context
+  const drawn = (swap: object) => (
+    <div id={id} class="live" {...swap}>
+      {children}
+    </div>
+  )
+  if (part?.id !== of) return drawn({})
+  const { part: _, ...rest } = context
+  part.beside = (part.beside ?? '') + rendered(inContext(rest, drawn({ 'hx-swap-oob': 'outerMorph' })))
+  return null
+}

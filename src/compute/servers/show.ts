@@ -22,6 +22,7 @@ import {
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { HeldAddressJson } from '../../network/ip-pools/queries.ts'
+import { addressKinds } from '../../network/server-addresses/model.ts'
 import { limitFields, limitsOf, overrideOf } from '../server-records/limits.ts'
 import { actions, allActions, isAllowed } from './actions.ts'
 import { mayUndelete } from './life/undelete.ts'
@@ -58,7 +59,16 @@ export const serverResponse = namedSchema('Server', {
   ipv4: described(nullable(t.String()), 'The first of its addresses.'),
   ipv6: described(nullable(t.String()), "The guest's own address in its prefix."),
   addresses: t.Array(
-    t.Object({ address: t.String(), prefixLength: t.Integer(), version: t.Integer(), gateway: t.String() }),
+    t.Object({
+      address: t.String(),
+      prefixLength: described(t.Integer(), 'As the system inside the server has it: 32 of a floating IPv4 address.'),
+      version: t.Integer(),
+      gateway: described(nullable(t.String()), 'Null of a floating address, which is routed to the server.'),
+      kind: described(
+        t.Enum([...addressKinds]),
+        'primary: it keeps it until it is terminated. extra: it can be removed. floating: it points here now.',
+      ),
+    }),
   ),
   sshCommand: described(nullable(t.String()), 'Null on Windows, except in rescue.'),
   osFamily: described(t.Enum(osFamilies), 'Of the image with which it was installed. windows: by Remote Desktop.'),
@@ -254,7 +264,7 @@ export function serverRecord(
   { seenAt, powerKnownAt }: Contact,
 ) {
   const held = (JSON.parse(s.addresses) as HeldAddressJson[]).sort(
-    (a, b) => a.version - b.version || b.isPrimary - a.isPrimary,
+    (a, b) => a.version - b.version || b.isPrimary - a.isPrimary || a.isFloating - b.isFloating,
   )
   const ipv4 = held.find((a) => a.version === 4)?.address ?? null
   const prefix = held.find((a) => a.version === 6)
@@ -290,7 +300,7 @@ export function serverRecord(
     imageChecksum: s.imageId ? s.imageChecksum : null,
     ipv4,
     ipv6,
-    addresses: held.map(({ isPrimary: _, ...a }) => a),
+    addresses: held.map(addressOf),
     sshCommand: reachable && s.imageId && (s.os === 'linux' || s.rescue) ? `ssh root@${reachable}` : null,
     osFamily: s.os,
     user: s.rescue ? 'root' : administratorOf(s.os),
@@ -335,3 +345,9 @@ export function serverRecord(
     purgeAt: isoOrNull(s.purgeAt),
   }
 }
+
+/** One truth for what is routed: it has no gateway, and no neighbours. */
+const addressOf = ({ address, prefixLength, version, gateway, isPrimary, isFloating }: HeldAddressJson) =>
+  isFloating
+    ? { address, prefixLength: version === 4 ? 32 : 128, version, gateway: null, kind: 'floating' as const }
+    : { address, prefixLength, version, gateway, kind: isPrimary ? ('primary' as const) : ('extra' as const) }

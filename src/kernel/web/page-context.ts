@@ -8,8 +8,11 @@ export type PageContext = {
   at: At
   /** The address of a file of `public/assets.ts`; throws for a name that is not there. */
   asset(name: string): string
-  /** The part of the page that is fetched alone; rendering puts its markup into `text`. */
-  part?: { id: string; text?: string }
+  /**
+   * The part of the page that is fetched alone; rendering puts its markup into `text`, and that of the parts which come
+   * with it into `beside`.
+   */
+  part?: { id: string; text?: string; beside?: string }
 }
 
 const context = createContext<PageContext | undefined>(undefined)

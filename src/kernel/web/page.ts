@@ -52,7 +52,8 @@ type Reading<O extends Read> = {
   all?: true
   named?: true
   refusable?: true
-  aroundParts?: true
+  /** Of live parts, only the one with this id has it; null: none. */
+  onlyPart?: string | null
 }
 /** Reads with other parameters than the page's own. */
 export const reading = <O extends Read>(op: O, ask: (at: At) => RequestContext): Reading<O> & { optional: false } => ({
@@ -102,7 +103,15 @@ export const allIfAllowed = <O extends Read>(op: O): Reading<O> & { optional: tr
  */
 export const aroundParts = <O extends Read, Optional extends boolean>(
   read: Reading<O> & { optional: Optional },
-): Reading<O> & { optional: true } => ({ ...read, optional: true, aroundParts: true })
+): Reading<O> & { optional: true } => ({ ...read, optional: true, onlyPart: null })
+/**
+ * Reads what one live part shows, and no other: what is new every few seconds sends the other parts no more often, and
+ * is not read for them.
+ */
+export const inPart = <O extends Read, Optional extends boolean>(
+  id: string,
+  read: Reading<O> & { optional: Optional },
+): Reading<O> & { optional: true } => ({ ...read, optional: true, onlyPart: id })
 
 export type Reads = Record<string, Read | Reading<any>>
 type AnswerOf<R> = R extends { op: infer O; refusable: true }
@@ -156,13 +165,13 @@ export async function readAll<R extends Reads>(
   reads: R,
   gate: Gate,
   at: At,
-  { forPart = false } = {},
+  { part = null }: { part?: string | null } = {},
 ): Promise<Answers<R>> {
   const data: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(reads) as [string, Read | Reading<Read>][]) {
-    const { op, ask, optional, all, named, refusable, aroundParts }: Reading<Read> =
+    const { op, ask, optional, all, named, refusable, onlyPart }: Reading<Read> =
       'op' in read ? read : { op: read, ask: ownParams, optional: false }
-    if ((optional && !at.may(op)) || (aroundParts && forPart)) continue
+    if ((optional && !at.may(op)) || (onlyPart !== undefined && part !== null && part !== onlyPart)) continue
     const asked = ask(at, data)
     if (!asked) continue
     const { params = {}, query = {} } = asked

@@ -74,7 +74,7 @@ async function answer(
     // The pages of other kinds of account look like pages that do not exist.
     if (sender.actor && !isFor(p, sender.actor)) throw noPage()
     const { gate } = site.httpContext
-    const data = await readAll(p.reads, gate, at, { forPart: request.headers.has(PART) })
+    const data = await readAll(p.reads, gate, at, { part: request.headers.get(PART) })
     const always = sender.actor && !p.open ? await readAll(site.always, gate, at) : {}
     const frame = () => ({ ...render(p, data, at), at, always })
     return partOf(site, request, { at, data, always, frame }) ?? document(site, request, frame(), 200)
@@ -101,13 +101,13 @@ function partOf(site: Site, request: Request, { at, data, always, frame }: PartR
   const etag = tagOf({ at, id, data, always, isRunning: site.isRunning(always), site: site.asset('panel.js') })
   if (request.headers.get('If-None-Match') === etag)
     return new Response(null, { status: 304, headers: { ETag: etag, 'Cache-Control': 'private, no-store' } })
-  const part: { id: string; text?: string } = { id }
+  const part: { id: string; text?: string; beside?: string } = { id }
   const context = { at, asset: site.asset }
   const drawn = frame()
   rendered(inContext({ ...context, part }, drawn.body))
   if (part.text === undefined) return undefined
   const beside = rendered(inContext(context, site.beside({ ...drawn, nonce: '' })))
-  return partResponse(part.text + beside, etag, request.headers.get('Accept-Encoding'))
+  return partResponse(part.text + (part.beside ?? '') + beside, etag, request.headers.get('Accept-Encoding'))
 }
 
 const seeOther = (path: string) => new Response(null, { status: 303, headers: { ...pageHeaders(), Location: path } })

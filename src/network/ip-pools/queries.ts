@@ -22,7 +22,7 @@ const isFree = (address: string) =>
 /** The workload's addresses as a JSON array of `HeldAddressJson`, in no order. `workloadId` is an SQL expression. */
 export const addressesJson = (workloadId: string) =>
   `(SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
-      'gateway', ap.gateway, 'isPrimary', a.is_primary))
+      'gateway', ap.gateway, 'isPrimary', a.is_primary, 'isFloating', a.holder_id IS NOT NULL))
     FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = ${workloadId})`
 export type HeldAddressJson = {
   address: string
@@ -30,6 +30,7 @@ export type HeldAddressJson = {
   version: number
   gateway: string
   isPrimary: number
+  isFloating: number
 }
 
 /** The workload's addresses with a space between them. */

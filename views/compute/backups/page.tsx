@@ -9,15 +9,17 @@ import { getBackupCalendar } from '../../../src/compute/backups/plans/calendar.t
 import { listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
 import { showRecoverySheet } from '../../../src/compute/backups/recovery-sheet.ts'
 import { restoreBackup } from '../../../src/compute/backups/restore/restore.ts'
+import { listSnapshots } from '../../../src/compute/snapshots/list.ts'
+import { listServerVolumes } from '../../../src/compute/volumes/list.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
-import { type Answers, type At, allIfAllowed, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, allIfAllowed, ifAllowed, ifNamed, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Menu } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
-import { Live } from '../../components/live.tsx'
+import { Beside } from '../../components/live.tsx'
 import { Empty, Note, Section } from '../../components/section.tsx'
 import { Pager } from '../../components/table.tsx'
 import { Exact, span, Time } from '../../components/time.tsx'
@@ -27,6 +29,8 @@ import { PlanOfServer } from '../backup-plans/of-server.tsx'
 import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import type { Server } from '../servers/words.ts'
 import { notNow, Restore } from '../snapshots/disk-copies.tsx'
+import { SnapshotsOfServer } from '../snapshots/of-server.tsx'
+import { VolumesOfServer } from '../volumes/of-server.tsx'
 import { BackupState, BrowseFiles, DeleteBackup } from './row.tsx'
 import { RestoreToNewServer } from './to-new-server.tsx'
 
@@ -37,6 +41,10 @@ const only =
     params,
     query: Object.fromEntries(Object.entries(query).filter(([name]) => names.includes(name))),
   })
+
+/** A server that has ended keeps its backups alone. */
+const ofLiving = ({ params }: At, { server }: { server: Server }) =>
+  server.status === 'terminated' ? undefined : { params }
 
 const reads = {
   ...serverReads,
@@ -49,6 +57,8 @@ const reads = {
     query: { serverId: params['id'] ?? '', left: 'true', limit: '1' },
   })),
   plans: ifAllowed(listBackupPlans, () => ({ query: { limit: '200' } })),
+  snapshots: ifNamed(listSnapshots, ofLiving),
+  volumes: ifNamed(listServerVolumes, ofLiving),
 }
 type InArea = Answers<typeof reads> & { area: Area }
 type Backups = InArea['backups']
@@ -57,11 +67,11 @@ type Backup = Backups['data'][number]
 export const serverBackupsPages = inEveryArea({
   path: '/servers/{id}/backups',
   reads,
-  title: ({ server }) => `Backups of ${server.name}`,
+  title: ({ server }) => `Disks and backups of ${server.name}`,
   nav: 'servers',
-  view: (data, area) => (
+  view: ({ at, ...data }, area) => (
     <ServerFrame {...data} area={area}>
-      <Live id="backups-now" every={4}>
+      <Beside of="server" id="backups-now">
         <LastFailure
           of={data.backups.lastFailure}
           hasWhole={data.backups.data.some(({ state }) => state === 'ready')}
@@ -83,8 +93,8 @@ export const serverBackupsPages = inEveryArea({
             )
           }
           words={
-            "A backup keeps the whole disk of the system away from the machine, encrypted under a key of the owner's " +
-            'own. Extra volumes are not part of it.'
+            'A backup keeps the whole disk of the system away from the machine, encrypted with ' +
+            `${data.server.owner.id === at.actor.accountId ? 'your' : "the owner's"} own key. Extra volumes are not part of it.`
           }
         >
           {data.backups.data.length ? (
@@ -101,7 +111,9 @@ export const serverBackupsPages = inEveryArea({
           <OfOthers {...data} area={area} />
           <Pager of={data.backups} />
         </Section>
-      </Live>
+        {data.snapshots && <SnapshotsOfServer server={data.server} snapshots={data.snapshots} area={area} />}
+        {data.volumes && <VolumesOfServer server={data.server} volumes={data.volumes} area={area} />}
+      </Beside>
     </ServerFrame>
   ),
 })
@@ -252,8 +264,8 @@ function wordsOf(backup: Backup): string {
   if (backup.state === 'running') return `A disk of ${exactGb(backup.diskGb)}`
   return [
     `${exactGb(backup.diskGb)} disk`,
-    backup.addedBytes !== null && `${bytes(backup.addedBytes)} were new`,
-    backup.seconds !== null && `took ${span(backup.seconds * 1000)}`,
+    backup.addedBytes !== null && `${bytes(backup.addedBytes)} added`,
+    backup.seconds !== null && (backup.seconds < 1 ? 'under 1 s' : `took ${span(backup.seconds * 1000)}`),
     backup.consistent === false && 'starts as after a power failure',
     backup.keptAt !== null && 'its append-only target did not delete it',
   ]

@@ -69,6 +69,7 @@ const Settings = (data: InArea) => (
       op={setInstanceRestartPolicy}
       of={data.instance}
       ends="ends by itself"
+      title="If it exits"
       hint="An instance that was stopped in the panel stays off."
       disabledReason={disabledReason(data.instance, 'restart_policy')}
     />

@@ -1,6 +1,9 @@
 // The header of every page of a server: its state, what can be done with it, its tabs, and the job that is changing it.
 import type { ComponentChildren } from 'preact'
+import { reinstallServer } from '../../../src/compute/installation/reinstall.ts'
+import { rescueServer } from '../../../src/compute/rescue/boot.ts'
 import { server as resource } from '../../../src/compute/server-records/model.ts'
+import { terminateServer } from '../../../src/compute/servers/life/terminate.ts'
 import { undeleteServer } from '../../../src/compute/servers/life/undelete.ts'
 import { getServer } from '../../../src/compute/servers/list.ts'
 import { listMemberships } from '../../../src/identity/team/memberships.ts'
@@ -23,7 +26,8 @@ import { MoveLink } from '../transfers/move-link.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
 import { JobBar, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
-import type { Server } from './words.ts'
+import { Unsuspend } from './unsuspend.tsx'
+import { type Server, suspensionWords } from './words.ts'
 
 /** The reads of every page of a server. */
 export const serverReads = {
@@ -40,7 +44,7 @@ export function ServerFrame({ children, ...of }: FrameProps) {
   return inContext(
     { ...context, at: narrowed(context.at, resource, s) },
     <>
-      <Live id="server" every={2} class={s.nodeConnected ? 'live' : 'live away'}>
+      <Live id="server" every={isAtWork(of) ? 2 : 4} class={s.nodeConnected ? 'live' : 'live away'}>
         <Head
           title={s.name}
           tile={s.image && <OsTile name={s.image.name} large />}
@@ -69,40 +73,82 @@ export function ServerFrame({ children, ...of }: FrameProps) {
   )
 }
 
-/** Nothing can be set on a server that has ended, but its backups outlive it. */
+/** A job changes it, or is at work beside it: its progress is asked for more often. */
+const isAtWork = ({ server, jobs }: Pick<FrameProps, 'server' | 'jobs'>) =>
+  server.job !== null || jobs.data.some(({ state }) => state === 'running' || state === 'queued')
+
+/** Eight at most. Nothing can be set on a server that has ended, but its backups outlive it. */
 const tabs: readonly { path: string; title: string; ofEnded?: true }[] = [
   { path: '', title: 'Overview', ofEnded: true },
   { path: '/console', title: 'Console' },
   { path: '/metrics', title: 'Metrics', ofEnded: true },
   { path: '/network', title: 'Network' },
-  { path: '/volumes', title: 'Volumes' },
-  { path: '/snapshots', title: 'Snapshots' },
-  { path: '/backups', title: 'Backups', ofEnded: true },
-  { path: '/rescue', title: 'Rescue' },
+  { path: '/backups', title: 'Disks & backups', ofEnded: true },
+  { path: '/access', title: 'Access' },
   { path: '/settings', title: 'Settings' },
   { path: '/activity', title: 'Activity', ofEnded: true },
 ]
 const tabsOf = (s: Server, area: Area): [href: string, title: string][] =>
   tabs
     .filter(({ ofEnded }) => ofEnded || s.status !== 'terminated')
+    .filter(({ path }) => path !== '/console' || hasConsole(s))
     .map(({ path, title }) => [`${area}/servers/${s.id}${path}`, title])
+
+/** While it is suspended or waits for its setup there is nothing to connect to. */
+const hasConsole = ({ status }: Server) => !withoutConsole.has(status)
+const withoutConsole: ReadonlySet<Server['status']> = new Set(['suspended', 'pending_setup', 'terminated'])
 
 /** The console and the power action that fits the state as buttons, the others behind the three dots. */
 function Actions({ server: s, area }: { server: Server; area: Area }) {
-  if (s.status === 'terminated' || s.status === 'pending_setup') return null
+  if (s.status === 'terminated') return null
   const shown = s.status === 'stopped' ? 'start' : 'restart'
+  const isOff = s.status === 'suspended' || s.status === 'pending_setup'
   return (
     <>
-      <Link class="btn" href={`${area}/servers/${s.id}/console`}>
-        <Icon name="terminal" />
-        Console
-      </Link>
-      <PowerButton server={s} action={shown} />
+      {hasConsole(s) && (
+        <Link class="btn" href={`${area}/servers/${s.id}/console`}>
+          <Icon name="terminal" />
+          Console
+        </Link>
+      )}
+      {!isOff && <PowerButton server={s} action={shown} />}
+      {s.status === 'suspended' && <Unsuspend server={s} />}
       <Menu label="More actions">
-        {quickPower.map((action) => action !== shown && <PowerButton server={s} action={action} inMenu />)}
-        <ForceOff server={s} />
-        {area === '/admin' && <MoveLink server={s} inMenu />}
+        {!isOff && quickPower.map((action) => action !== shown && <PowerButton server={s} action={action} inMenu />)}
+        {!isOff && <ForceOff server={s} />}
+        <Elsewhere server={s} area={area} />
       </Menu>
+    </>
+  )
+}
+
+/** What asks for more than a dialog in the header can: each leads to its place, where it says what it does. */
+function Elsewhere({ server: s, area }: { server: Server; area: Area }) {
+  const { may } = useAt()
+  const at = `${area}/servers/${s.id}`
+  const isSetUp = s.status !== 'pending_setup' && s.status !== 'suspended'
+  return (
+    <>
+      <hr />
+      {isSetUp && may(reinstallServer) && (
+        <Link href={`${at}/settings#reinstall`}>
+          <Icon name="reinstall" />
+          Reinstall…
+        </Link>
+      )}
+      {isSetUp && may(rescueServer) && (
+        <Link href={`${at}/access#rescue`}>
+          <Icon name="anchor" />
+          Boot rescue system…
+        </Link>
+      )}
+      {area === '/admin' && <MoveLink server={s} inMenu />}
+      {may(terminateServer) && (
+        <Link href={`${at}/settings#terminate`} class="bad">
+          <Icon name="trash" />
+          Terminate…
+        </Link>
+      )}
     </>
   )
 }
@@ -122,7 +168,7 @@ const Summary = ({ server: s, area }: { server: Server; area: Area }) => {
 
 /** Sharing, and states in which something is wrong. */
 function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'children'>) {
-  const rescuePage = `${area}/servers/${s.id}/rescue`
+  const rescuePage = `${area}/servers/${s.id}/access`
   return (
     <>
       <Shared of={s} action={memberships?.data.filter(isOf(s)).map((m) => <Leave of={m} leadsTo="/servers" />) ?? []} />
@@ -141,13 +187,16 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
         </Note>
       )}
       {s.rescue && s.status !== 'suspended' && (
-        <Note level="warn" action={useAt().path !== rescuePage && <Link href={rescuePage}>Open rescue</Link>}>
+        <Note
+          level="warn"
+          action={useAt().path !== rescuePage && <Link href={`${rescuePage}#rescue`}>Open rescue</Link>}
+        >
           <strong>In rescue.</strong> The rescue system is running; the server's own system is off.
         </Note>
       )}
-      {s.status === 'suspended' && (
+      {s.status === 'suspended' && useAt().path !== `${area}/servers/${s.id}` && (
         <Note level="warn">
-          <strong>Suspended.</strong> {area ? `Reason: ${s.suspendReason}` : 'Ask your provider about it.'}
+          <strong>Suspended.</strong> {suspensionWords(s)} Its disk and addresses are kept.
         </Note>
       )}
       {s.status === 'terminated' && (

@@ -19,7 +19,16 @@ export const powerFaces: Record<QuickPower, { label: string; icon: IconName }> =
 }
 
 type PowerProps = { server: Server; action: QuickPower; inRow?: boolean; inMenu?: boolean }
-/** `inRow`: among many servers, so what it says names its own. */
+/** What a running server loses, for its dialog. */
+const asks: Partial<Record<QuickPower, (s: Server) => string[]>> = {
+  shutdown: (s) => [`${s.hostname} shuts down, and its services are offline until it is started.`],
+  restart: (s) => [`${s.hostname} shuts down and starts again. Its services are offline meanwhile.`],
+}
+
+/**
+ * `inRow`: among many servers, behind the menu of its row, so what it says names its own. On the page of the server one
+ * press would stop it from every tab: what stops it asks first.
+ */
 export function PowerButton({ server: s, action, inRow = false, inMenu = inRow }: PowerProps) {
   const { label, icon } = powerFaces[action]
   const reason = away(s) ?? disabledReason(s, action)
@@ -34,6 +43,7 @@ export function PowerButton({ server: s, action, inRow = false, inMenu = inRow }
       done={inRow ? `${s.name}: ${label.toLowerCase()} is under way` : `${label}: under way`}
       inMenu={inMenu}
       {...(inRow && { of: s.name })}
+      {...(!inRow && asks[action] && { confirm: { keep: 'Keep it running', consequences: asks[action](s) } })}
     />
   )
 }

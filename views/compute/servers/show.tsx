@@ -1,40 +1,34 @@
 import { listOfferedImages } from '../../../src/catalog/images/images.ts'
+import { getServerBackupPlan } from '../../../src/compute/backups/plans/assign.ts'
 import { detectOs } from '../../../src/compute/guest/detect.ts'
 import { getInstallationCheck } from '../../../src/compute/guest/installation-check.ts'
-import { setupServer } from '../../../src/compute/installation/setup.ts'
 import { getAddressChange } from '../../../src/compute/readdressing/show.ts'
-import { type Answers, type At, allIfAllowed, aroundParts, ifAllowed, reading } from '../../../src/kernel/web/page.ts'
+import { hour, iso } from '../../../src/kernel/db/clock.ts'
+import { type Answers, allIfAllowed, ifAllowed, inPart, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getBandwidth } from '../../../src/network/traffic/top-up.ts'
 import { listServerActivity } from '../../../src/platform/audit/activity.ts'
 import { listAudit } from '../../../src/platform/audit/audit.ts'
 import { getMetrics } from '../../../src/platform/metrics/show.ts'
-import { Action, CallForm } from '../../components/action.tsx'
+import { Action } from '../../components/action.tsx'
 import { type Area, inEveryArea } from '../../components/area.ts'
-import { Field } from '../../components/field.tsx'
 import { Link } from '../../components/link.tsx'
-import { Live } from '../../components/live.tsx'
-import { Command, Copyable, Facts, Note, Section } from '../../components/section.tsx'
+import { Beside, Live } from '../../components/live.tsx'
+import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { size, traffic } from '../../components/words.ts'
 import { ActivityRows } from '../../platform/audit/rows.tsx'
 import { JobRows } from '../../platform/jobs/table.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
-import {
-  AccessFields,
-  accessFiles,
-  defaultImage,
-  imageOptions,
-  NoImages,
-  rootPassword,
-  windowsAmong,
-} from './access.tsx'
-import { FirstBootFields, InstallationResult, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
+import { accessFiles } from './access.tsx'
+import { Connect } from './connect.tsx'
+import { InstallationResult, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
 import { ServerFrame, serverReads } from './frame.tsx'
-import { ImagePicks } from './image-picks.tsx'
 import { away } from './power-buttons.tsx'
-import { Use } from './use.tsx'
-import { disabledReason, type Server, speedWords } from './words.ts'
+import { Setup } from './setup.tsx'
+import { Unsuspend } from './unsuspend.tsx'
+import { USE_HOURS, Use } from './use.tsx'
+import { disabledReason, type Server, speedWords, suspensionWords } from './words.ts'
 
 const reads = {
   ...serverReads,
@@ -43,9 +37,15 @@ const reads = {
   startup: startupOfOwn,
   installed: ifAllowed(getInstallationCheck),
   inside: ifAllowed(getAddressChange),
-  // Their values are new every few seconds: a part that is fetched again is compared without them.
-  metrics: aroundParts(ifAllowed(getMetrics, ({ params }) => ({ params, query: { range: '1h' } }))),
-  bandwidth: aroundParts(ifAllowed(getBandwidth)),
+  metrics: inPart(
+    'use',
+    ifAllowed(getMetrics, ({ params, now }) => ({
+      params,
+      query: { from: iso(now - USE_HOURS * hour), resolution: '60' },
+    })),
+  ),
+  bandwidth: inPart('use', ifAllowed(getBandwidth)),
+  backupPlan: ifAllowed(getServerBackupPlan),
   done: reading(listServerActivity, ({ params }) => ({ params, query: { limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -64,34 +64,51 @@ export const serverPages = inEveryArea({
   ),
 })
 
+/** In each state what helps then: nothing leads to what cannot work. */
 const Overview = (data: InArea) => (
   <>
     <Inside of={data.inside} server={data.server} area={data.area} />
     {data.server.status === 'pending_setup' && <Setup {...data} />}
-    {data.server.status === 'running' && <Use {...data} />}
-    <div class="split plain">
-      <div>
-        {data.server.status !== 'terminated' && (
-          <Live id="connect-live" every={4}>
-            <Connect server={data.server} />
-          </Live>
-        )}
-        <Live id="startup-live" every={10}>
+    {data.server.status === 'running' && (
+      <Live id="use" every={60}>
+        <Use {...data} />
+      </Live>
+    )}
+    <Beside of="server" id="overview">
+      <div class="split plain">
+        <div>
+          {data.server.status === 'suspended' && <Suspended server={data.server} area={data.area} />}
+          <Connect server={data.server} />
           <InstallationResult of={data.installed} />
           <StartupScriptResult of={data.startup} />
-        </Live>
-        <Live id="activity" every={4}>
           <Activity {...data} />
-        </Live>
-      </div>
-      <div>
-        <Live id="facts" every={4}>
-          <About server={data.server} area={data.area} />
+        </div>
+        <div>
+          <About server={data.server} backupPlan={data.backupPlan} area={data.area} />
           <Jobs jobs={data.jobs} area={data.area} server={data.server} />
-        </Live>
+        </div>
       </div>
-    </div>
+    </Beside>
   </>
+)
+
+/** A page body of its own: what is the matter, what is kept, and the one who can change it. */
+const Suspended = ({ server: s, area }: { server: Server; area: Area }) => (
+  <Section id="suspended" title="Suspended">
+    <p>
+      <strong>{suspensionWords(s)}</strong>
+    </p>
+    <p class="muted">
+      It is switched off. Its disk, addresses and backups are kept.{' '}
+      {s.allowed.includes('unsuspend')
+        ? 'Its owner can use it again once it is unsuspended.'
+        : 'Ask your provider what to do so that you can use it again.'}
+    </p>
+    <div class="bar">
+      <Unsuspend server={s} tone="pri" />
+      <Link href={`${area}/servers/${s.id}/backups`}>Backups</Link>
+    </div>
+  </Section>
 )
 
 /** A system that has no other way to learn of its new addresses. */
@@ -103,96 +120,6 @@ const Inside = ({ of, server: s, area }: { of: Data['inside']; server: Server; a
       {s.addresses.map(({ address }) => address).join(', ')} in it by the console.
     </Note>
   ) : null
-
-/** Members of a team see their own keys, never the owner's. */
-export const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)
-
-function Setup({ server: s, images, scripts, area }: InArea) {
-  const at = useAt()
-  if (!at.may(setupServer)) return null
-  if (!images)
-    return (
-      <Section id="setup" title="Waiting for setup">
-        <p class="muted">Your provider installs this server for you.</p>
-      </Section>
-    )
-  const options = imageOptions(images.data, s.diskGb)
-  return (
-    <Section id="setup" title="Set it up" words="Choose what to install. It takes about a minute.">
-      <CallForm
-        op={setupServer}
-        params={{ id: s.id }}
-        class="stack"
-        done="Installation started"
-        leadsTo={`${area}/servers/${s.id}`}
-        secret={rootPassword(s.hostname, windowsAmong(images.data))}
-      >
-        <ImagePicks
-          scope="setup"
-          value={defaultImage(images.data, options)}
-          options={options}
-          empty={<NoImages staff={area === '/admin'} />}
-        />
-        <Field
-          scope="setup"
-          name="hostname"
-          label="Hostname"
-          required
-          value={s.hostname}
-          hint="Letters, numbers and hyphens, for example web01 or web01.example.com"
-        />
-        <Field
-          scope="setup"
-          name="name"
-          label="Name"
-          value={s.name === s.hostname ? '' : s.name}
-          hint="Shown in lists. Leave empty to use the hostname."
-        />
-        <AccessFields scope="setup" ownerId={keysOf(s, at)} windows={windowsAmong(images.data)} />
-        <FirstBootFields scope="setup" scripts={scripts} />
-        <div class="bar">
-          <button class="btn pri">Install</button>
-        </div>
-      </CallForm>
-    </Section>
-  )
-}
-
-const Connect = ({ server: s }: { server: Server }) => (
-  <Section id="connect" title="Connect">
-    <div class="stack">
-      {s.sshCommand && <Command text={s.sshCommand} what="SSH command" />}
-      <Facts
-        pairs
-        of={[
-          ...(s.osFamily === 'windows' && !s.rescue
-            ? ([
-                ['Remote Desktop', <Copyable text={s.ipv4 ?? s.ipv6 ?? s.hostname} what="Remote Desktop address" />],
-                ['User', s.user],
-              ] as const)
-            : []),
-          ['IPv4', s.ipv4 && <Copyable text={s.ipv4} what="IPv4 address" />],
-          ['IPv6', s.ipv6 && <Copyable text={s.ipv6} what="IPv6 address" />],
-          ...s.addresses.map((a) => [networkTitle(s, a), <Network of={a} />] as const),
-          ['MAC', <span class="mono">{s.mac}</span>],
-        ]}
-      />
-    </div>
-  </Section>
-)
-
-type Address = Server['addresses'][number]
-const networkTitle = (s: Server, a: Address) =>
-  a.version === 6 ? 'IPv6 prefix' : a.address === s.ipv4 ? 'Network' : 'Another IPv4'
-
-const Network = ({ of: a }: { of: Address }) => (
-  <>
-    <span class="mono">{`${a.address}/${a.prefixLength}`}</span>{' '}
-    <span class="muted">
-      gateway <span class="mono">{a.gateway}</span>
-    </span>
-  </>
-)
 
 const Port = ({ server: { speed, trafficGb } }: { server: Server }) => (
   <>
@@ -210,7 +137,7 @@ const Port = ({ server: { speed, trafficGb } }: { server: Server }) => (
   </>
 )
 
-const About = ({ server: s, area }: { server: Server; area: Area }) => (
+const About = ({ server: s, backupPlan, area }: Pick<InArea, 'server' | 'backupPlan' | 'area'>) => (
   <Section id="about" title="Server">
     <Facts
       of={[
@@ -225,9 +152,12 @@ const About = ({ server: s, area }: { server: Server; area: Area }) => (
         ['System', s.image && <System server={s} />],
         ['Port', <Port server={s} />],
         ['Processor', s.speed.cpuPercent !== null && `Limited to ${s.speed.cpuPercent} % of its vCPUs`],
-        ['Storage', storageOf(s)],
+        ['Storage', s.storageClass],
+        ['Storage pool', s.storagePool],
         ['Disk limits', diskLimitsOf(s)],
         ['Location', s.location.name],
+        ['Backups', backupPlan && s.status !== 'terminated' && <Backups server={s} plan={backupPlan} area={area} />],
+        ['Protected', s.protected && 'Terminate and reinstall are refused'],
         ['Node', s.node && <NodeOf server={s} />],
         [
           'Owner',
@@ -245,9 +175,20 @@ const About = ({ server: s, area }: { server: Server; area: Area }) => (
   </Section>
 )
 
-/** `nvme, pool fast`; the pool for staff alone. */
-const storageOf = ({ storageClass, storagePool }: Server) =>
-  [storageClass, storagePool && `pool ${storagePool}`].filter(Boolean).join(', ')
+type Plan = NonNullable<Data['backupPlan']>
+const Backups = ({ server: s, plan: { plan, nextAt }, area }: { server: Server; plan: Plan; area: Area }) => (
+  <>
+    <Link href={`${area}/servers/${s.id}/backups`}>{plan?.name ?? 'By hand only'}</Link>
+    {nextAt && (
+      <>
+        <br />
+        <small class="muted">
+          next <Time iso={nextAt} />
+        </small>
+      </>
+    )}
+  </>
+)
 
 const diskLimitsOf = ({ diskLimits: of }: Server) =>
   [

@@ -33,6 +33,10 @@ export const disabledReason = (server: Server, action: string): string | undefin
   whyDisabled(server, action, () => (server.protected && action === 'reinstall' ? 'It is protected.' : ofState(server)))
 const ofState = (server: Server) => `${because[server.status]}${next(server)}`
 
+/** The reason that the mail gives; nobody with whom the server is shared is told it. */
+export const suspensionWords = ({ suspendReason }: Pick<Server, 'suspendReason'>): string =>
+  suspendReason ? `${suspendReason.replace(/\.$/, '')}.` : 'Its owner knows the reason.'
+
 /** The words for an action that the server's state refuses, of those that its record does not list. */
 export const refusedBy = (server: Server, action: keyof typeof unlisted): string | undefined =>
   unlisted[action][server.status] === 'allowed' ? undefined : ofState(server)

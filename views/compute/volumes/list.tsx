@@ -63,7 +63,7 @@ const columnsFor = (area: Area): Column<Volume>[] => [
     width: 22,
     cell: (v) =>
       v.server ? (
-        <Link href={`${area}/servers/${v.server.id}/volumes`}>{v.server.hostname}</Link>
+        <Link href={`${area}/servers/${v.server.id}/backups#volumes`}>{v.server.hostname}</Link>
       ) : (
         <span class="muted">None</span>
       ),

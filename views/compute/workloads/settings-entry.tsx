@@ -3,11 +3,17 @@ import type { ComponentChildren } from 'preact'
 import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 
-type SettingProps = { op: Operation; title: string; words: ComponentChildren; children: ComponentChildren }
+type SettingProps = {
+  /** For addresses that lead to it. */ id?: string
+  op: Operation
+  title: string
+  words: ComponentChildren
+  children: ComponentChildren
+}
 /** Nothing for readers who may not call it. */
-export const Setting = ({ op, title, words, children }: SettingProps) =>
+export const Setting = ({ id, op, title, words, children }: SettingProps) =>
   useAt().may(op) ? (
-    <div>
+    <div id={id}>
       <div class="grow">
         <b>{title}</b>
         <small>{words}</small>

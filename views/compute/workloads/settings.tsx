@@ -59,11 +59,20 @@ export const BillingService = ({ op, of: { id, name, billingServiceId }, more = 
 type RestartProps = Of<{ restartPolicy: keyof typeof restartPolicyWords }> & {
   /** How such a workload ends, as in `stops on its own`. */
   ends: string
+  /** Of its entry, as in `After a crash`. */
+  title: string
   hint: string
   disabledReason: string | undefined
 }
-export const RestartPolicy = ({ op, of: { id, name, restartPolicy }, ends, hint, disabledReason }: RestartProps) => (
-  <Setting op={op} title={`When it ${ends}`} words={restartPolicyWords[restartPolicy]}>
+export const RestartPolicy = ({
+  op,
+  of: { id, name, restartPolicy },
+  ends,
+  title,
+  hint,
+  disabledReason,
+}: RestartProps) => (
+  <Setting op={op} title={title} words={restartPolicyWords[restartPolicy]}>
     <Edit
       op={op}
       params={{ id }}

@@ -25,8 +25,7 @@ export const Addresses = ({ server: s, addresses, reverse, primary }: NetworkDat
 function wordsOf(addresses: readonly Address[]) {
   const prefix = addresses.find(({ nextHop }) => nextHop !== null)
   return prefix
-    ? 'Every address of an IPv6 prefix belongs to the server, so containers and tunnels in it can have some. Next ' +
-        `hop of ${textOf(prefix)}: ${prefix.nextHop}.`
+    ? `The whole /${prefix.prefixLength} is routed to this server; use its addresses freely. Next hop: ${prefix.nextHop}.`
     : undefined
 }
 

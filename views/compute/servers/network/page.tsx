@@ -1,6 +1,6 @@
 // The network of a server: a section per file.
 import { inEveryArea } from '../../../components/area.ts'
-import { Live } from '../../../components/live.tsx'
+import { Beside } from '../../../components/live.tsx'
 import { Addresses } from '../../../network/server-addresses/of-server.tsx'
 import { Traffic } from '../../../network/traffic/of-server.tsx'
 import { ServerFrame } from '../frame.tsx'
@@ -16,22 +16,14 @@ export const serverNetworkPages = inEveryArea({
   nav: 'servers',
   view: (data, area) => (
     <ServerFrame {...data} area={area}>
-      <Live id="addresses" every={4}>
+      <Beside of="server" id="network">
         <Addresses {...data} area={area} />
-      </Live>
-      <Live id="firewall" every={4}>
         <Firewall {...data} area={area} />
         <FirewallCounters {...data} area={area} />
-      </Live>
-      <Live id="floating" every={4}>
         <FloatingAddresses {...data} area={area} />
-      </Live>
-      <Live id="networks" every={4}>
         <PrivateNetworks {...data} area={area} />
-      </Live>
-      <Live id="traffic" every={60}>
         <Traffic {...data} area={area} />
-      </Live>
+      </Beside>
     </ServerFrame>
   ),
 })

@@ -1,5 +1,6 @@
 // Changes to a server beyond its power. Each entry says what it does before it is pressed.
 
+import type { ComponentChildren } from 'preact'
 import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
 import { listPackages } from '../../../../src/catalog/packages/packages.ts'
 import { reinstallOptions, reinstallServer } from '../../../../src/compute/installation/reinstall.ts'
@@ -15,17 +16,15 @@ import { setProtection } from '../../../../src/compute/servers/settings/protecti
 import { setRestartPolicy } from '../../../../src/compute/servers/settings/restart-policy.ts'
 import { relocationOptions } from '../../../../src/compute/transfers/readdressing/relocate.ts'
 import { getResellerAccount } from '../../../../src/identity/resellers/own.ts'
-import { inviteMember } from '../../../../src/identity/team/invite.ts'
 import { type Answers, allIfAllowed, ifAllowed, reading } from '../../../../src/kernel/web/page.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
 import { listAlerts } from '../../../../src/platform/alerts/alerts.ts'
 import { Action, Edit } from '../../../components/action.tsx'
 import { type Area, inEveryArea } from '../../../components/area.ts'
 import { Field } from '../../../components/field.tsx'
-import { Link } from '../../../components/link.tsx'
-import { Live } from '../../../components/live.tsx'
+import { Beside } from '../../../components/live.tsx'
+import { Section } from '../../../components/section.tsx'
 import { count, exactGb } from '../../../components/words.ts'
-import { InviteFields } from '../../../identity/team/fields.tsx'
 import { AlertSettings } from '../../../platform/alerts/settings.tsx'
 import { GroupOfServer } from '../../placement-groups/of-server.tsx'
 import { MoveServer } from '../../transfers/move.tsx'
@@ -45,12 +44,12 @@ import { FirstBootFields, ownScripts } from '../first-boot.tsx'
 import { ServerFrame, serverReads } from '../frame.tsx'
 import { ImagePicks } from '../image-picks.tsx'
 import { away } from '../power-buttons.tsx'
-import { keysOf } from '../show.tsx'
+import { keysOf } from '../setup.tsx'
+import { Unsuspend } from '../unsuspend.tsx'
 import { disabledReason, type Server, whatGoes } from '../words.ts'
 import { ChangeSpeed } from './change-speed.tsx'
 import { Machine } from './machine.tsx'
 import { ChangeOwner } from './new-owner.tsx'
-import { RootPassword } from './new-password.tsx'
 import { ChangePackage } from './other-package.tsx'
 
 const reads = {
@@ -76,53 +75,67 @@ export const serverSettingsPages = inEveryArea({
   files: accessFiles,
   view: (data, area) => (
     <ServerFrame {...data} area={area}>
-      <Live id="manage" every={4}>
-        <section class="sec first" aria-labelledby="manage-t">
-          <h2 id="manage-t" class="sr">
-            Settings
-          </h2>
-          {data.server.status === 'terminated' ? (
-            <p class="muted">A terminated server has no settings.</p>
-          ) : (
-            <Settings {...data} area={area} />
-          )}
-        </section>
-      </Live>
+      <Beside of="server" id="manage">
+        {data.server.status === 'terminated' ? (
+          <p class="in muted">A terminated server has no settings.</p>
+        ) : (
+          <Settings {...data} area={area} />
+        )}
+      </Beside>
     </ServerFrame>
   ),
 })
 
+/** By use: what is changed often stands first, what destroys last. */
 const Settings = (data: InArea) => (
-  <div class="rows wrap">
-    <Rename op={renameServer} of={data.server} />
-    <ChangePackage server={data.server} offered={data.packages?.data ?? data.terms?.packages ?? []} />
-    <ChangeSpeed server={data.server} />
-    <BillingService
-      op={setBillingService}
-      of={data.server}
-      more=" An order with this identifier takes over this server."
-    />
-    <RestartPolicy
-      op={setRestartPolicy}
-      of={data.server}
-      ends="stops on its own"
-      hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
-      disabledReason={disabledReason(data.server, 'restart_policy')}
-    />
-    <RootPassword server={data.server} />
-    <AlertSettings server={data.server} alerts={data.alerts} />
-    <Machine server={data.server} hardware={data.hardware} isos={data.isos?.data ?? []} />
-    <Share server={data.server} />
-    <Labels server={data.server} />
-    <Protection server={data.server} />
-    <GroupOfServer server={data.server} groups={data.groups} area={data.area} />
-    {data.area === '/admin' && <ChangeOwner server={data.server} />}
-    <Relocate server={data.server} options={data.relocation} />
-    {data.area === '/admin' && <MoveServer server={data.server} />}
-    <Suspend server={data.server} />
-    {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
-    <Terminate {...data} />
-  </div>
+  <>
+    <Group id="general" title="General">
+      <Rename op={renameServer} of={data.server} />
+      <Labels server={data.server} />
+      <Protection server={data.server} />
+      <AlertSettings server={data.server} alerts={data.alerts} />
+    </Group>
+    <Group id="size" title="Size and speed">
+      <ChangePackage server={data.server} offered={data.packages?.data ?? data.terms?.packages ?? []} />
+      <ChangeSpeed server={data.server} />
+    </Group>
+    <Group id="boot" title="Boot and hardware">
+      <RestartPolicy
+        op={setRestartPolicy}
+        of={data.server}
+        ends="stops on its own"
+        title="After a crash"
+        hint="Up to three times in ten minutes. A server that was stopped in the panel stays off."
+        disabledReason={disabledReason(data.server, 'restart_policy')}
+      />
+      <Machine server={data.server} hardware={data.hardware} isos={data.isos?.data ?? []} />
+    </Group>
+    <Group id="place" title="Place">
+      <GroupOfServer server={data.server} groups={data.groups} area={data.area} />
+      <Relocate server={data.server} options={data.relocation} />
+      {data.area === '/admin' && <MoveServer server={data.server} />}
+    </Group>
+    <Group id="ownership" title="Owner and billing">
+      <BillingService
+        op={setBillingService}
+        of={data.server}
+        more=" An order with this identifier takes over this server."
+      />
+      {data.area === '/admin' && <ChangeOwner server={data.server} />}
+      <Suspend server={data.server} />
+    </Group>
+    <Group id="end" title="Reinstall and terminate">
+      {data.images && data.server.status !== 'pending_setup' && <Reinstall {...data} />}
+      <Terminate {...data} />
+    </Group>
+  </>
+)
+
+/** Not shown where its reader may change nothing of it. */
+const Group = ({ id, title, children }: { id: string; title: string; children: ComponentChildren }) => (
+  <Section id={id} title={title}>
+    <div class="rows wrap">{children}</div>
+  </Section>
 )
 
 /** Staff change their own labels, and read those of the owner in the line below. */
@@ -177,39 +190,10 @@ const Protection = ({ server: s }: { server: Server }) => (
   </Setting>
 )
 
-function Share({ server: s }: { server: Server }) {
-  if (s.owner.id !== useAt().actor.accountId) return null
-  const words = (
-    <>
-      Gives somebody access, with the role you choose. <Link href="/team">Your team</Link>
-    </>
-  )
-  return (
-    <Setting op={inviteMember} title="Share" words={words}>
-      <Action
-        op={inviteMember}
-        label="Share"
-        body={{ serverId: s.id }}
-        wide
-        title={`Share ${s.name}`}
-        submit="Send invitation"
-        done="An invitation is on its way to {email}"
-        fields={<InviteFields scope={`share-${s.id}`} />}
-      />
-    </Setting>
-  )
-}
-
 const Suspend = ({ server: s }: { server: Server }) =>
   s.status === 'suspended' ? (
     <Setting op={unsuspendServer} title="Unsuspend" words="Gives it back to its owner, as it was before.">
-      <Action
-        op={unsuspendServer}
-        params={{ id: s.id }}
-        label="Unsuspend"
-        disabledReason={disabledReason(s, 'unsuspend')}
-        done="Given back to its owner"
-      />
+      <Unsuspend server={s} />
     </Setting>
   ) : (
     <Setting
@@ -236,7 +220,7 @@ const Suspend = ({ server: s }: { server: Server }) =>
             name="reason"
             label="Reason"
             required
-            hint="Staff, resellers and the billing system see it, customers do not. Example: Invoice 2041 is overdue"
+            hint="Its owner reads it in the mail and on the page of the server. Example: Invoice 2041 is overdue"
           />
         }
       />
@@ -271,7 +255,7 @@ function Reinstall({ server: s, images, scripts, reinstallation, area }: InArea)
   const same = options.find((o) => o.value === s.image?.id && !o.why)?.value
   const value = same ?? defaultImage(images?.data ?? [], options)
   return (
-    <Setting op={reinstallServer} title="Reinstall" words={words}>
+    <Setting id="reinstall" op={reinstallServer} title="Reinstall" words={words}>
       <Action
         op={reinstallServer}
         params={{ id: s.id }}
@@ -307,6 +291,7 @@ function Reinstall({ server: s, images, scripts, reinstallation, area }: InArea)
 
 const Terminate = ({ server: s, area }: InArea) => (
   <Setting
+    id="terminate"
     op={terminateServer}
     title="Terminate"
     words="Ends it at once. Its disk is deleted and its addresses are released when the undelete window ends."

@@ -1,75 +1,60 @@
 import { removeSnapshot } from '../../../src/compute/snapshots/delete.ts'
-import { changeSnapshotWords, listSnapshots } from '../../../src/compute/snapshots/list.ts'
+import { changeSnapshotWords, type listSnapshots } from '../../../src/compute/snapshots/list.ts'
 import { restoreSnapshot } from '../../../src/compute/snapshots/restore.ts'
 import { takeSnapshot } from '../../../src/compute/snapshots/take.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, Edit, Menu } from '../../components/action.tsx'
-import { type Area, inEveryArea } from '../../components/area.ts'
+import { type Area, movedInEveryArea } from '../../components/area.ts'
 import { Field } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { Time } from '../../components/time.tsx'
 import { bytes, exactGb } from '../../components/words.ts'
-import { ServerFrame, serverReads } from '../servers/frame.tsx'
 import type { Server } from '../servers/words.ts'
 import { Delete, notNow, Restore } from './disk-copies.tsx'
 
-const reads = {
-  ...serverReads,
-  snapshots: listSnapshots,
-}
-type InArea = Answers<typeof reads> & { area: Area }
-type Snapshots = InArea['snapshots']
+type Props = { server: Server; snapshots: Answers<{ s: typeof listSnapshots }>['s']; area: Area }
+type Snapshots = Props['snapshots']
 type Snapshot = Snapshots['data'][number]
 
-export const serverSnapshotsPages = inEveryArea({
-  path: '/servers/{id}/snapshots',
-  reads,
-  title: ({ server }) => `Snapshots of ${server.name}`,
-  nav: 'servers',
-  view: (data, area) => (
-    <ServerFrame {...data} area={area}>
-      <Live id="snapshots-now" every={4}>
-        <Section
-          id="snapshots"
-          title="Snapshots"
-          flush
-          count={`${data.snapshots.total} of ${data.snapshots.limit}`}
-          actions={data.snapshots.total > 0 && <Take {...data} />}
-          words={
-            'A snapshot keeps the disk as it is, on the same machine. It is no backup: it is lost with the machine. ' +
-            'Extra volumes are not part of it.'
-          }
-        >
-          {data.snapshots.data.length ? (
-            <ul class="rows">
-              {data.snapshots.data.map((snapshot) => (
-                <Row server={data.server} of={snapshot} />
-              ))}
-            </ul>
-          ) : (
-            <None {...data} area={area} />
-          )}
-        </Section>
-      </Live>
-    </ServerFrame>
-  ),
-})
+/** The snapshots of a server, as a section of its page of disks and backups. */
+export const SnapshotsOfServer = (data: Props) => (
+  <Section
+    id="snapshots"
+    title="Snapshots"
+    flush
+    count={`${data.snapshots.total} of ${data.snapshots.limit}`}
+    actions={data.snapshots.total > 0 && <Take {...data} />}
+    words={
+      'A snapshot keeps the disk as it is, on the same machine. It is no backup: it is lost with the machine. ' +
+      'Extra volumes are not part of it.'
+    }
+  >
+    {data.snapshots.data.length ? (
+      <ul class="rows">
+        {data.snapshots.data.map((snapshot) => (
+          <Row server={data.server} of={snapshot} />
+        ))}
+      </ul>
+    ) : (
+      <None {...data} />
+    )}
+  </Section>
+)
 
-const None = ({ server, snapshots, area }: InArea) => (
-  <Empty title="No snapshots yet" action={snapshots.limit > 0 && <Take server={server} snapshots={snapshots} />}>
+const None = ({ server, snapshots, area }: Props) => (
+  <Empty action={snapshots.limit > 0 && <Take server={server} snapshots={snapshots} />}>
     {snapshots.limit > 0
-      ? 'Take one before an update, and go back to it if the update fails. ' +
+      ? 'No snapshots yet. Take one before an update, and go back to it if the update fails. ' +
         `${server.package.name} allows ${snapshots.limit}.`
       : `${server.package.name} allows none. ` +
         (area === '/admin' ? 'Raise the limit of the package.' : 'Ask your provider for another package.')}
   </Empty>
 )
 
-const Take = ({ server, snapshots }: Pick<InArea, 'server' | 'snapshots'>) => (
+const Take = ({ server, snapshots }: Pick<Props, 'server' | 'snapshots'>) => (
   <Action
     op={takeSnapshot}
     params={{ id: server.id }}
@@ -164,3 +149,8 @@ const RowMenu = ({ server, of: snapshot }: { server: Server; of: Snapshot }) =>
       />
     </Menu>
   ) : null
+
+export const serverSnapshotsPages = movedInEveryArea(
+  '/servers/{id}/snapshots',
+  ({ params }) => `/servers/${params['id']}/backups#snapshots`,
+)

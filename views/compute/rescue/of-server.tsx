@@ -1,50 +1,26 @@
 // The rescue system of a server: a system beside its own, from which its disk can be repaired.
 import type { ComponentChildren } from 'preact'
-import { rescueOptions, rescueServer } from '../../../src/compute/rescue/boot.ts'
+import { type rescueOptions, rescueServer } from '../../../src/compute/rescue/boot.ts'
 import { exitRescue } from '../../../src/compute/rescue/exit.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { Action } from '../../components/action.tsx'
-import { type Area, inEveryArea } from '../../components/area.ts'
+import type { Area } from '../../components/area.ts'
 import { Link } from '../../components/link.tsx'
-import { Live } from '../../components/live.tsx'
-import { Copyable, Note } from '../../components/section.tsx'
-import { ServerFrame, serverReads } from '../servers/frame.tsx'
+import { Copyable, Note, Section } from '../../components/section.tsx'
 import { away } from '../servers/power-buttons.tsx'
-import { disabledReason } from '../servers/words.ts'
+import { disabledReason, type Server } from '../servers/words.ts'
 import { Setting } from '../workloads/settings-entry.tsx'
 
-const reads = {
-  ...serverReads,
-  rescue: rescueOptions,
-}
-type InArea = Answers<typeof reads> & { area: Area }
+type RescueProps = { server: Server; rescue: Answers<{ r: typeof rescueOptions }>['r']; area: Area }
 
-export const serverRescuePages = inEveryArea({
-  path: '/servers/{id}/rescue',
-  reads,
-  title: ({ server }) => `Rescue of ${server.name}`,
-  nav: 'servers',
-  view: (data, area) => (
-    <ServerFrame {...data} area={area}>
-      <Live id="rescue" every={4}>
-        <section class="sec" aria-labelledby="rescue-t">
-          <h2 id="rescue-t" class="sr">
-            Rescue
-          </h2>
-          {data.server.status === 'terminated' ? (
-            <p class="muted">A terminated server cannot boot a rescue system.</p>
-          ) : data.server.rescue ? (
-            <InRescue {...data} area={area} />
-          ) : (
-            <OutOfRescue {...data} area={area} />
-          )}
-        </section>
-      </Live>
-    </ServerFrame>
-  ),
-})
+/** The rescue system, as a section of the page of access. */
+export const Rescue = (of: RescueProps) => (
+  <Section id="rescue" title="Rescue">
+    {of.server.rescue ? <InRescue {...of} /> : <OutOfRescue {...of} />}
+  </Section>
+)
 
-const OutOfRescue = ({ server: s, rescue, area }: InArea) => (
+const OutOfRescue = ({ server: s, rescue, area }: RescueProps) => (
   <>
     <p class="muted">
       If the server no longer boots or its password is lost, start a small rescue system and repair its disk from there.
@@ -102,7 +78,7 @@ const Step = ({ children }: { children: ComponentChildren }) => (
   </li>
 )
 
-const InRescue = ({ server: s, rescue, area }: InArea) => (
+const InRescue = ({ server: s, rescue, area }: RescueProps) => (
   <div class="stack">
     <p class="muted">Until you leave rescue, every restart boots the rescue system again.</p>
     {!rescue.sshOpen && (
