@@ -12,31 +12,45 @@ export function refresh() {
   return htmx.ajax('GET', drawn, { target: '#main', select: '#main', swap: 'outerMorph' })
 }
 
+/** What a control is called, whether it is a form's button, opens a dialog or is off. */
+const nameOf = (/** @type {Element} */ control) => control.getAttribute('aria-label') ?? control.textContent?.trim()
+const controls = 'a[href], summary, button'
 /**
- * The place of the focus before a redraw.
- * @type {{ rows: Element | null, at: number, section: Element | null } | undefined}
+ * The place of the focus before a redraw. `within`: the nearest thing around it that has an id.
+ * @type {{ name: string | undefined, within: string | undefined, group: Element | null, rows: Element | null,
+ *   at: number, section: Element | null } | undefined}
  */
 let focused
-document.addEventListener('htmx:before:swap', () => {
+function remember() {
   const active = document.activeElement
   const row = active?.closest('tr, li')
   focused =
     active && active !== document.body
       ? {
+          name: nameOf(active),
+          within: active.parentElement?.closest('[id]')?.id,
+          group: active.closest('.acts, .bar'),
           rows: row?.parentElement ?? null,
           at: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : 0,
           section: active.closest('.sec'),
         }
       : undefined
-})
-/** When the focused row is removed, the focus goes to the next row, else to the heading, else to the top. */
+}
+document.addEventListener('htmx:before:swap', remember)
+/**
+ * A button is another element once it is off: the focus goes to the one of the same name, then to its neighbour. When
+ * the focused row is removed, it goes to the next row, else to the heading, else to the top.
+ */
 document.addEventListener('htmx:after:swap', () => {
   if (!focused || (document.activeElement && document.activeElement !== document.body)) return
-  const { rows, at, section } = focused
+  const { name, within, group, rows, at, section } = focused
+  const around = within === undefined ? null : document.getElementById(within)
+  const same = around && $$(controls, around).find((control) => nameOf(control) === name)
+  const neighbour = group?.isConnected ? $(controls, group) : null
   const next = rows?.isConnected ? (rows.children[at] ?? rows.lastElementChild) : null
   const heading = section?.isConnected ? /** @type {HTMLElement | null} */ (section.querySelector('h2')) : null
   if (heading) heading.tabIndex = -1
-  const place = (next && $('a[href], summary, button', next)) ?? heading ?? $('#main')
+  const place = same ?? (next && $(controls, next)) ?? neighbour ?? heading ?? $('#main')
   place?.focus({ preventScroll: true })
 })
 

@@ -40,14 +40,14 @@ export const alertKinds = {
     hint: 'The larger of both directions.',
   },
   traffic: {
-    words: 'Traffic of the month',
+    words: 'Monthly traffic',
     unit: 'GB',
     most: 9_000_000,
     usual: { threshold: 1000, minutes: 1 },
     hint: 'Both directions together since the month began, in UTC. It recovers with the next month.',
   },
   down: {
-    words: 'Off',
+    words: 'Server off',
     unit: undefined,
     most: 0,
     usual: { threshold: null, minutes: 5 },
@@ -61,6 +61,12 @@ export const kindOf = (kind: AlertKind): Declared => alertKinds[kind]
 /** An alert is over when the value has been below this share of its threshold: one at the edge does not flap. */
 export const RECOVERS_BELOW = 0.9
 
+/** `90 %`, and `1 TB` of 1000 GB. */
+const amount = (threshold: number, unit: string) =>
+  unit === 'GB' && threshold >= 1000 && threshold % 100 === 0
+    ? `${(threshold / 1000).toLocaleString('en')} TB`
+    : `${threshold.toLocaleString('en')} ${unit}`
+
 /** `CPU above 90 % for 5 minutes` */
 export function describe({
   kind,
@@ -72,6 +78,6 @@ export function describe({
   minutes: number
 }): string {
   const { words, unit } = kindOf(kind)
-  const above = unit && threshold !== null ? `${words} above ${threshold.toLocaleString('en')} ${unit}` : words
+  const above = unit && threshold !== null ? `${words} above ${amount(threshold, unit)}` : words
   return kind === 'traffic' ? above : `${above} for ${count(minutes, 'minute')}`
 }

@@ -86,7 +86,7 @@ export const filterQuery = {
 /** Lines of events that are no call of an operation, in words. */
 export const otherLines = {
   [ENROLLED]: 'Enrolled',
-  [MISCONDUCT]: 'A node did what no node should',
+  [MISCONDUCT]: 'Did what no node should',
   [ADDRESSES_HELD]: 'Addresses held for servers that the records do not have',
   [ADDRESSES_FREED]: 'Addresses free that the node does not use any more',
   [CRASHED]: 'Ended unexpectedly',

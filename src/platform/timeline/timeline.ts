@@ -54,7 +54,8 @@ const reading = {
     const { target, query, registry, clock } = call
     const span = { ...spanFrom(query, clock()), most: MOST }
     const found = registry.features.flatMap(({ timeline = [] }) => timeline).flatMap((find) => find(call, target, span))
-    const all = inOwnWords(found).filter(({ kind }) => !query['kind'] || kind === query['kind'])
+    const told = inOwnWords(found)
+    const all = query['kind'] ? told.filter(({ kind }) => kind === query['kind']) : withoutTheirJobs(told)
     // Jobs of what has ended are staff's alone to read.
     const hasNoJobs = target.lifecycle === 'terminated' && call.actor.kind !== 'staff'
     return paginateAll({
@@ -96,6 +97,19 @@ function inOwnWords(found: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return found.flatMap((entry) =>
     entry.ofJob ? [] : ((entry.kind === 'job' ? own.get(entry.jobId) : undefined) ?? entry),
   )
+}
+
+/** One line for a change and the job that it started: the change, with the result of the job. */
+function withoutTheirJobs(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+  const jobs = new Map(entries.flatMap((entry) => (entry.kind === 'job' ? [[entry.jobId, entry] as const] : [])))
+  const told = new Set<TimelineEntry>()
+  const changes = entries.map((entry) => {
+    const job = entry.kind === 'change' && entry.result === 'done' ? jobs.get(entry.jobId) : undefined
+    if (!job) return entry
+    told.add(job)
+    return { ...entry, result: job.result }
+  })
+  return changes.filter((entry) => !told.has(entry))
 }
 
 /** Throws `invalid_request`. */

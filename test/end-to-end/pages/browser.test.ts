@@ -322,6 +322,7 @@ describe('a person at a new installation', () => {
   test('switches it off and on, and sees its state change without reloading', async () => {
     await openMenu(page, 'More actions')
     await page.getByRole('button', { name: 'Shut down' }).click()
+    await page.locator('dialog[open]').getByRole('button', { name: 'Shut down' }).click()
     await page.locator('.st').filter({ hasText: 'Stopped' }).first().waitFor()
     await clean('server-stopped')
     await page.getByRole('button', { name: 'Start', exact: true }).click()

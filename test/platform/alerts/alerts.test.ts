@@ -49,7 +49,7 @@ const mails = () =>
   p
     .mailed()
     .map(({ subject }) => subject)
-    .filter((subject) => / above |Off for/.test(subject))
+    .filter((subject) => / above |off for/.test(subject))
 const firing = async (alertId: string) =>
   (await p.call(p.customer, 'GET', `/servers/${id}/alerts`)).body.data.find((a: any) => a.id === alertId).firing
 
@@ -63,8 +63,8 @@ describe('an alert', () => {
       'Memory above 90 % for 5 minutes',
       'Disk above 100 MiB/s for 10 minutes',
       'Network above 100 Mbit/s for 10 minutes',
-      'Traffic of the month above 1,000 GB',
-      'Off for 5 minutes',
+      'Monthly traffic above 1 TB',
+      'Server off for 5 minutes',
     ])
   })
   test('fires once and recovers once, with event, notice and mail', async () => {

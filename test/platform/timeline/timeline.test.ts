@@ -54,13 +54,16 @@ describe('the timeline of a server', () => {
   test('has changes, jobs, unexpected ends and alerts of a day in the order in which they happened', async () => {
     const entries = await timeline(staff, { since: at(tuesday), until: at(p.now()) })
     expect(told(entries)).toEqual([
-      'change servers.power done',
-      'job Restart web01 succeeded',
+      'change servers.power succeeded',
       'crash workloads.crashed done',
       'change alerts.create done',
       'alert CPU above 90 % for 5 minutes fired',
       'alert CPU above 90 % for 5 minutes recovered',
-      'change servers.suspend done',
+      'change servers.suspend succeeded',
+    ])
+    // A change and its job are one line, with the result of the job; the jobs alone are still to be had.
+    expect(told(await timeline(staff, { since: at(tuesday), until: at(p.now()), kind: 'job' }))).toEqual([
+      'job Restart web01 succeeded',
       'job Suspend web01 succeeded',
     ])
     const times = entries.map((one: any) => one.at)

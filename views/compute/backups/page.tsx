@@ -77,8 +77,18 @@ export const serverBackupsPages = inEveryArea({
           hasWhole={data.backups.data.some(({ state }) => state === 'ready')}
           area={area}
         />
-        <PlanOfServer {...data} area={area} />
-        {data.backups.total > 0 && <BackupCalendar of={data.calendar} />}
+        {data.backups.total > 0 ? (
+          <div class="split plain">
+            <div>
+              <BackupCalendar of={data.calendar} />
+            </div>
+            <div>
+              <PlanOfServer {...data} area={area} />
+            </div>
+          </div>
+        ) : (
+          <PlanOfServer {...data} area={area} />
+        )}
         <Section
           id="backups"
           title="Backups"

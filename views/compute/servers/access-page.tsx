@@ -47,13 +47,13 @@ export const serverAccessPages = [
 
 const Access = ({ server: s, rescue, area }: InArea) => (
   <>
-    <Section id="sign-in" title="Sign in" first>
+    <Section id="sign-in" title="Sign in">
       <div class="stack">
         <Connection server={s} />
-      </div>
-      <div class="rows wrap">
-        <RootPassword server={s} />
-        <Share server={s} />
+        <div class="rows wrap">
+          <RootPassword server={s} />
+          <Share server={s} />
+        </div>
       </div>
     </Section>
     {rescue && <Rescue server={s} rescue={rescue} area={area} />}

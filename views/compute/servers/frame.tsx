@@ -166,13 +166,17 @@ const Summary = ({ server: s, area }: { server: Server; area: Area }) => {
   )
 }
 
+/** One that is suspended does not run: its owner cannot change it with the connection, either. */
+const isThere = ({ status }: Server, area: Area) =>
+  status !== 'terminated' && (status !== 'suspended' || area === '/admin')
+
 /** Sharing, and states in which something is wrong. */
 function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'children'>) {
   const rescuePage = `${area}/servers/${s.id}/access`
   return (
     <>
       <Shared of={s} action={memberships?.data.filter(isOf(s)).map((m) => <Leave of={m} leadsTo="/servers" />) ?? []} />
-      {!s.nodeConnected && s.status !== 'terminated' && <NodeAway of={s} area={area} node="node" />}
+      {!s.nodeConnected && isThere(s, area) && <NodeAway of={s} area={area} node="node" />}
       {s.powerKnownAt && s.status !== 'terminated' && (
         <Note level="warn" action={s.node && <Link href={`/admin/nodes/${s.node.id}`}>Open node</Link>}>
           <strong>Its state is the last known.</strong>{' '}

@@ -247,14 +247,15 @@ const NodeOf = ({ server: { node, placement } }: { server: Server }) =>
     </>
   )
 
+const MOST_JOBS = 5
 const Jobs = ({ jobs, area, server }: { jobs: Data['jobs']; area: Area; server: Server }) => (
   <Section
     id="jobs"
     title="Jobs"
     count={jobs.total || undefined}
-    actions={jobs.total > jobs.data.length && <Link href={`${area}/jobs?serverId=${server.id}`}>Show all</Link>}
+    actions={jobs.total > MOST_JOBS && <Link href={`${area}/jobs?serverId=${server.id}`}>Show all</Link>}
   >
-    {jobs.data.length > 0 ? <JobRows jobs={jobs.data} area={area} /> : <p class="muted">No jobs yet.</p>}
+    {jobs.data.length > 0 ? <JobRows jobs={jobs.data.slice(0, MOST_JOBS)} area={area} /> : <p class="muted">No jobs yet.</p>}
   </Section>
 )
 

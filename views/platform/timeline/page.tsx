@@ -132,6 +132,9 @@ const Result = ({ of: { kind, result } }: { of: Entry }) =>
     <State {...(appearances[result] ?? { tone: 'bad', shape: 'fail', children: result })} />
   )
 
+/** A change and a job say themselves what they are. */
+const isNamed = ({ kind }: Entry) => kind !== 'job' && kind !== 'change'
+
 function What({ of: e }: { of: Entry }) {
   const at = useAt()
   return (
@@ -148,8 +151,8 @@ function What({ of: e }: { of: Entry }) {
         </small>
       )}
       <small>
-        {e.kind !== 'job' && timelineKinds[e.kind]}
-        {e.kind !== 'job' && e.jobId && ' · '}
+        {isNamed(e) && timelineKinds[e.kind]}
+        {isNamed(e) && e.jobId && ' · '}
         {e.jobId && <Link href={`${areaOf(at)}/jobs/${e.jobId}`}>Job</Link>}
       </small>
     </>
