@@ -92,12 +92,14 @@ export function Spark({ of: values, label, most }: SparkProps) {
   return (
     <svg
       class="spark"
+      fill="none"
+      stroke-width="1.75"
       viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}
       preserveAspectRatio="none"
       role="img"
       aria-label={label}
     >
-      <path d={path.join('')} />
+      <path d={path.join('')} vector-effect="non-scaling-stroke" />
     </svg>
   )
 }

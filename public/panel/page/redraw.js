@@ -12,7 +12,7 @@ export function refresh() {
   return htmx.ajax('GET', drawn, { target: '#main', select: '#main', swap: 'outerMorph' })
 }
 
-/** What a control is called, whether it is a form's button, opens a dialog or is off. */
+/** The name of a control, whether it is a form's button, opens a dialog or is off. */
 const nameOf = (/** @type {Element} */ control) => control.getAttribute('aria-label') ?? control.textContent?.trim()
 const controls = 'a[href], summary, button'
 /**
@@ -44,14 +44,14 @@ document.addEventListener('htmx:before:swap', remember)
 document.addEventListener('htmx:after:swap', () => {
   if (!focused || (document.activeElement && document.activeElement !== document.body)) return
   const { name, within, group, rows, at, section } = focused
-  const around = within === undefined ? null : document.getElementById(within)
-  const same = around && $$(controls, around).find((control) => nameOf(control) === name)
+  const place = within === undefined ? null : document.getElementById(within)
+  const same = place && $$(controls, place).find((control) => nameOf(control) === name)
   const neighbour = group?.isConnected ? $(controls, group) : null
   const next = rows?.isConnected ? (rows.children[at] ?? rows.lastElementChild) : null
   const heading = section?.isConnected ? /** @type {HTMLElement | null} */ (section.querySelector('h2')) : null
   if (heading) heading.tabIndex = -1
-  const place = same ?? (next && $(controls, next)) ?? neighbour ?? heading ?? $('#main')
-  place?.focus({ preventScroll: true })
+  const target = same ?? (next && $(controls, next)) ?? neighbour ?? heading ?? $('#main')
+  target?.focus({ preventScroll: true })
 })
 
 /** Live parts keep asking; without an answer the page says that it may be out of date. */

@@ -6,6 +6,7 @@ import { described, fields, namedSchema, operation, time } from '../../kernel/ap
 import { iso } from '../../kernel/db/clock.ts'
 import { server } from '../server-records/model.ts'
 import { consoleActions } from './states.ts'
+import { CREATE_TICKET } from './visit.ts'
 
 /** Where browsers open consoles. The ticket is no part of the address: proxies write addresses into their logs. */
 export const CONSOLE_PATH = '/console/v1/'
@@ -15,11 +16,11 @@ export const TICKET_PREFIX = 'ticket.'
 const kind = described(t.Enum([...consoleKinds]), 'vnc: the screen. serial: the first serial line.')
 
 export const createConsoleTicket = operation({
-  id: 'consoles.create-ticket',
+  id: CREATE_TICKET,
   method: 'POST',
   path: '/servers/{id}/console',
   summary: 'Open the console of a server, its screen or its serial line: makes a ticket for one connection',
-  past: 'Asked for the console',
+  past: 'Requested the console',
   access: everybody('servers:power'),
   on: server,
   body: fields({ kind }),

@@ -20,10 +20,7 @@ import type { Ticket } from './consoles.ts'
 import { CONSOLE_PATH, CONSOLE_PROTOCOL, createConsoleTicket, TICKET_PREFIX } from './create-ticket.ts'
 import { ConsoleSession } from './session.ts'
 import { consoleActions } from './states.ts'
-
-/** Names of the audit lines of a console's beginning and end: no operation is called for them. */
-export const CONSOLE_OPENED = 'consoles.opened'
-export const CONSOLE_CLOSED = 'consoles.closed'
+import { CONSOLE_CLOSED, CONSOLE_OPENED } from './visit.ts'
 
 type Parts = Pick<RouteParts, 'db' | 'app' | 'httpContext'>
 /** Consoles that wait for their node, by session, with the node and the key that it had. */

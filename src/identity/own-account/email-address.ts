@@ -15,7 +15,7 @@ export const changeEmail = operation({
   method: 'PUT',
   path: '/account/email',
   summary: 'Change the own e-mail address: it takes effect once the link mailed to it is opened',
-  past: 'Asked to change the e-mail address',
+  past: 'Requested another e-mail address',
   access: everybody('account:write'),
   requiresSession: true,
   authAttempt: true,

@@ -236,8 +236,8 @@ export type Operation<
    */
   dryRun?: true
   /**
-   * What it has done, for activity and the audit log: `Started a backup`. Without it, the beginning of the summary in
-   * the past tense.
+   * Its words in activity and in the audit log: `Started a backup`. Without it, they are the beginning of the summary
+   * in the past tense.
    */
   past?: string
   /** For an operation whose body has an `action`: what each does, as on its button. */

@@ -1,8 +1,8 @@
-// What an operation has done, in the past tense: for activity and the audit log. It is made of the beginning of the
-// operation's summary, so that it is said once; `past` of an operation stands where people say something else.
+// Operations in the past tense, for activity and the audit log. The words are made of the beginning of the
+// summary, so that they are said once; `past` of an operation stands where people say something else.
 import type { Operation } from '../api/operation.ts'
 
-/** Verbs whose past tense is not made with -ed or -d. */
+/** First words of summaries whose past tense is not made with -ed or -d. */
 const irregular: Readonly<Record<string, string>> = {
   Begin: 'Began',
   Bring: 'Brought',
@@ -31,21 +31,22 @@ const irregular: Readonly<Record<string, string>> = {
 const regular = new Set(
   (
     'Accept Add Ask Attach Back Boot Change Check Compare Confirm Create Decide Declare Delete Detach Detect ' +
-    'Disable Download Draft Enable End Enlarge Evacuate Finish Force Generate Import Invite Label Link Lock Mail Mark Move ' +
+    'Disable Download Draft Enable End Enlarge Evacuate Finish Force Generate Import Invite Label Link Lock Mail ' +
+    'Mark Move ' +
     'Open Order Pause Point Reboot Rebuild Refresh Refuse Reinstall Release Remove Rename Replace Reserve Restart ' +
     'Restore Resume Revoke Rotate Save Start Suspend Switch Terminate Test Trust Turn Unassign Unlink Unlock ' +
     'Unsuspend Update Upload Verify'
   ).split(' '),
 )
 
-/** `Back up a disk` becomes `Backed up a disk`; undefined where the first word is no verb of the lists. */
+/** `Back up a disk` becomes `Backed up a disk`; undefined where its first word is in no list. */
 export function inPast(sentence: string): string | undefined {
-  const [verb = '', ...rest] = sentence.split(' ')
-  const past = irregular[verb] ?? (regular.has(verb) ? withEd(verb) : undefined)
+  const [first = '', ...rest] = sentence.split(' ')
+  const past = irregular[first] ?? (regular.has(first) ? withEd(first) : undefined)
   return past && [past, ...rest].join(' ')
 }
-const withEd = (verb: string) =>
-  verb.endsWith('e') ? `${verb}d` : verb.endsWith('y') ? `${verb.slice(0, -1)}ied` : `${verb}ed`
+const withEd = (word: string) =>
+  word.endsWith('e') ? `${word}d` : word.endsWith('y') ? `${word.slice(0, -1)}ied` : `${word}ed`
 
 /** A workload stands beside what was done to it: `Renamed`, `Reset the root password`. */
 const workload = /( (of|to|on|from|in))? an? (running )?(server|GPU instance)$/

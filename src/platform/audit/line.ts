@@ -1,7 +1,6 @@
 // A line of the audit log as the API shows it, and the filters by which lines are found.
 import { Type as t } from 'typebox'
-import { createConsoleTicket } from '../../compute/console/create-ticket.ts'
-import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/console/endpoints.ts'
+import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/console/visit.ts'
 import { OUT_OF_SALE, outOfSaleActions } from '../../fleet/gpus/out-of-sale.ts'
 import { ADDRESSES_FREED, ADDRESSES_HELD } from '../../fleet/nodes/addresses/report.ts'
 import { ENROLLED } from '../../fleet/nodes/agent-connection.ts'
@@ -100,9 +99,5 @@ export const otherActions: Readonly<Record<string, Readonly<Record<string, strin
   [CRASHED]: crashActions,
   [OUT_OF_SALE]: outOfSaleActions,
 }
-/** Steps of a visit to the console, for which the line of its opening stands wherever one line is enough. */
-export const steps = [createConsoleTicket.id, CONSOLE_CLOSED] as const
-export const isStep = ({ operation, result }: { operation: string; result: string }) =>
-  result === 'done' && (steps as readonly string[]).includes(operation)
 /** Lines of something that went wrong, although no call was refused. */
 export const mishaps: ReadonlySet<string> = new Set([CRASHED, OUT_OF_SALE])

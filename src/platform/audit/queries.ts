@@ -1,5 +1,5 @@
 // The lines of the audit log, with the names that their actors and targets have today.
-import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../compute/console/endpoints.ts'
+import { CONSOLE_CLOSED, CONSOLE_OPENED, steps } from '../../compute/console/visit.ts'
 import { workloadIdsOf } from '../../fleet/workloads/reports.ts'
 import { accountIdsNamed, accountReference } from '../../identity/account-records/queries.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
@@ -11,7 +11,6 @@ import { auditReference, linesCounted } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { steps } from './line.ts'
 
 export type LineRow = {
   id: string

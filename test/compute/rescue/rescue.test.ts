@@ -62,7 +62,7 @@ test('the firewall of the server applies in rescue, and the page says when it le
   const policy = () => p.node.agent.host.state.portRules().find(({ workload }) => workload === id)?.policy
   const page = async () => {
     const headers = { Cookie: `__Host-panel=${p.customer.cookie}` }
-    const answer = await p.controller.router.fetch(new Request(`http://localhost/servers/${id}/rescue`, { headers }))
+    const answer = await p.controller.router.fetch(new Request(`http://localhost/servers/${id}/access`, { headers }))
     return (await answer.text()).replace(/\s+/g, ' ')
   }
   const closed = 'The firewall lets nobody in by SSH.'

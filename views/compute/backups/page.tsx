@@ -104,7 +104,8 @@ export const serverBackupsPages = inEveryArea({
           }
           words={
             'A backup keeps the whole disk of the system away from the machine, encrypted with ' +
-            `${data.server.owner.id === at.actor.accountId ? 'your' : "the owner's"} own key. Extra volumes are not part of it.`
+            `${data.server.owner.id === at.actor.accountId ? 'your' : "the owner's"} own key. ` +
+            'Extra volumes are not part of it.'
           }
         >
           {data.backups.data.length ? (

@@ -26,7 +26,7 @@ import { MoveLink } from '../transfers/move-link.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
 import { JobBar, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
-import { Unsuspend } from './unsuspend.tsx'
+import { Unsuspend } from './settings/unsuspend.tsx'
 import { type Server, suspensionWords } from './words.ts'
 
 /** The reads of every page of a server. */
@@ -122,7 +122,7 @@ function Actions({ server: s, area }: { server: Server; area: Area }) {
   )
 }
 
-/** What asks for more than a dialog in the header can: each leads to its place, where it says what it does. */
+/** Entries that lead to a place on another tab, where each says what it does before it asks. */
 function Elsewhere({ server: s, area }: { server: Server; area: Area }) {
   const { may } = useAt()
   const at = `${area}/servers/${s.id}`

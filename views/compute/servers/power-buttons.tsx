@@ -19,7 +19,7 @@ export const powerFaces: Record<QuickPower, { label: string; icon: IconName }> =
 }
 
 type PowerProps = { server: Server; action: QuickPower; inRow?: boolean; inMenu?: boolean }
-/** What a running server loses, for its dialog. */
+/** Consequences for a running server, for the dialog. */
 const asks: Partial<Record<QuickPower, (s: Server) => string[]>> = {
   shutdown: (s) => [`${s.hostname} shuts down, and its services are offline until it is started.`],
   restart: (s) => [`${s.hostname} shuts down and starts again. Its services are offline meanwhile.`],

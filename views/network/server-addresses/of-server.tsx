@@ -25,7 +25,8 @@ export const Addresses = ({ server: s, addresses, reverse, primary }: NetworkDat
 function wordsOf(addresses: readonly Address[]) {
   const prefix = addresses.find(({ nextHop }) => nextHop !== null)
   return prefix
-    ? `The whole /${prefix.prefixLength} is routed to this server; use its addresses freely. Next hop: ${prefix.nextHop}.`
+    ? `The whole /${prefix.prefixLength} is routed to this server; use its addresses freely. ` +
+        `Next hop: ${prefix.nextHop}.`
     : undefined
 }
 

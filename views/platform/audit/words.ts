@@ -1,5 +1,5 @@
 // A change in words and with an icon: one place for activity, the newest changes and the audit log.
-import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../../src/compute/console/endpoints.ts'
+import { CONSOLE_CLOSED, CONSOLE_OPENED } from '../../../src/compute/console/visit.ts'
 import { inPast, pastOf } from '../../../src/kernel/audit/past.ts'
 import type { At } from '../../../src/kernel/web/page.ts'
 import { otherActions, otherLines } from '../../../src/platform/audit/line.ts'

@@ -26,7 +26,7 @@ export const requestReset = operation({
   method: 'POST',
   path: '/password-resets',
   summary: 'Ask for a link to choose a new password; the answer is the same whether or not the address has an account',
-  past: 'Asked for a password link',
+  past: 'Requested a password link',
   access: 'anyone',
   authAttempt: true,
   body: fields({ email: t.String({ minLength: 1, maxLength: 254 }) }),

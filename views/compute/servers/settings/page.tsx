@@ -43,14 +43,14 @@ import {
 import { FirstBootFields, ownScripts } from '../first-boot.tsx'
 import { ServerFrame, serverReads } from '../frame.tsx'
 import { ImagePicks } from '../image-picks.tsx'
+import { keysOf } from '../overview/setup.tsx'
 import { away } from '../power-buttons.tsx'
-import { keysOf } from '../setup.tsx'
-import { Unsuspend } from '../unsuspend.tsx'
 import { disabledReason, type Server, whatGoes } from '../words.ts'
 import { ChangeSpeed } from './change-speed.tsx'
 import { Machine } from './machine.tsx'
 import { ChangeOwner } from './new-owner.tsx'
 import { ChangePackage } from './other-package.tsx'
+import { Unsuspend } from './unsuspend.tsx'
 
 const reads = {
   ...serverReads,

@@ -1,19 +1,19 @@
 // The newest use of a server as figures, each with its last hours, how full it is, and where it leads to.
 import type { ComponentChildren } from 'preact'
-import { wholeMonth } from '../../../src/billing/usage/period.ts'
-import type { Answers } from '../../../src/kernel/web/page.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
-import type { getBandwidth } from '../../../src/network/traffic/top-up.ts'
-import type { SeriesName } from '../../../src/platform/metrics/series.ts'
-import type { getMetrics } from '../../../src/platform/metrics/show.ts'
-import { nameOfMonth } from '../../billing/usage/month.tsx'
-import type { Area } from '../../components/area.ts'
-import { FillBar, Spark, Stats } from '../../components/figures.tsx'
-import { Link } from '../../components/link.tsx'
-import { exactMb, traffic, usedTraffic } from '../../components/words.ts'
-import { awaySince, Stale } from '../../fleet/nodes/stale.tsx'
-import { inWords, type Unit } from '../../platform/metrics/words.ts'
-import type { Server } from './words.ts'
+import { wholeMonth } from '../../../../src/billing/usage/period.ts'
+import type { Answers } from '../../../../src/kernel/web/page.ts'
+import { useAt } from '../../../../src/kernel/web/page-context.ts'
+import type { getBandwidth } from '../../../../src/network/traffic/top-up.ts'
+import type { SeriesName } from '../../../../src/platform/metrics/series.ts'
+import type { getMetrics } from '../../../../src/platform/metrics/show.ts'
+import { nameOfMonth } from '../../../billing/usage/month.tsx'
+import type { Area } from '../../../components/area.ts'
+import { FillBar, Spark, Stats } from '../../../components/figures.tsx'
+import { Link } from '../../../components/link.tsx'
+import { exactMb, traffic, usedTraffic } from '../../../components/words.ts'
+import { awaySince, Stale } from '../../../fleet/nodes/stale.tsx'
+import { inWords, type Unit } from '../../../platform/metrics/words.ts'
+import type { Server } from '../words.ts'
 
 /** The time that the lines show. */
 export const USE_HOURS = 6
@@ -29,6 +29,7 @@ export function Use({ server: s, metrics, bandwidth, area }: UseProps) {
   const of = (name: SeriesName): Values => metrics.series[name]
   const href = `${area}/servers/${s.id}/metrics`
   const both = of('rxBytesPerSecond').map((rx, i) => sum(rx, of('txBytesPerSecond')[i] ?? null))
+  const rate = (name: SeriesName) => inWords(newest(of(name)), 'bits')
   const memoryMb = newest(of('memoryMb'))
   return (
     <Stale since={awaySince(s)}>
@@ -47,7 +48,7 @@ export function Use({ server: s, metrics, bandwidth, area }: UseProps) {
         values={both}
         unit="bits"
         of=""
-        words={`${inWords(newest(of('rxBytesPerSecond')), 'bits')} in, ${inWords(newest(of('txBytesPerSecond')), 'bits')} out`}
+        words={`${rate('rxBytesPerSecond')} in, ${rate('txBytesPerSecond')} out`}
       />
       {bandwidth && <Traffic of={bandwidth} href={`${area}/servers/${s.id}/network`} />}
     </Stats>
@@ -81,7 +82,7 @@ const Figure = ({ href, title, values, unit, of, words, most, children }: Figure
   </Link>
 )
 
-/** What the line shows, for those who do not see it. */
+/** The line in words, for those who do not see it. */
 function lineWords(title: string, values: Values, unit: Unit): string {
   const known = values.filter((one) => one !== null)
   if (!known.length) return `${title}: no data`

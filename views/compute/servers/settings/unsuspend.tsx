@@ -1,6 +1,6 @@
-import { unsuspendServer } from '../../../src/compute/servers/life/suspend.ts'
-import { Action } from '../../components/action.tsx'
-import { disabledReason, type Server } from './words.ts'
+import { unsuspendServer } from '../../../../src/compute/servers/life/suspend.ts'
+import { Action } from '../../../components/action.tsx'
+import { disabledReason, type Server } from '../words.ts'
 
 /** Nothing for those who may not give a suspended server back. */
 export const Unsuspend = ({ server: s, tone }: { server: Server; tone?: 'pri' }) => (

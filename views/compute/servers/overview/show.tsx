@@ -1,34 +1,34 @@
-import { listOfferedImages } from '../../../src/catalog/images/images.ts'
-import { getServerBackupPlan } from '../../../src/compute/backups/plans/assign.ts'
-import { detectOs } from '../../../src/compute/guest/detect.ts'
-import { getInstallationCheck } from '../../../src/compute/guest/installation-check.ts'
-import { getAddressChange } from '../../../src/compute/readdressing/show.ts'
-import { hour, iso } from '../../../src/kernel/db/clock.ts'
-import { type Answers, allIfAllowed, ifAllowed, inPart, reading } from '../../../src/kernel/web/page.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { getBandwidth } from '../../../src/network/traffic/top-up.ts'
-import { listServerActivity } from '../../../src/platform/audit/activity.ts'
-import { listAudit } from '../../../src/platform/audit/audit.ts'
-import { getMetrics } from '../../../src/platform/metrics/show.ts'
-import { Action } from '../../components/action.tsx'
-import { type Area, inEveryArea } from '../../components/area.ts'
-import { Link } from '../../components/link.tsx'
-import { Beside, Live } from '../../components/live.tsx'
-import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
-import { Time } from '../../components/time.tsx'
-import { size, traffic } from '../../components/words.ts'
-import { ActivityRows } from '../../platform/audit/rows.tsx'
-import { JobRows } from '../../platform/jobs/table.tsx'
-import { OwnerLink } from '../workloads/cells.tsx'
-import { accessFiles } from './access.tsx'
+import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
+import { getServerBackupPlan } from '../../../../src/compute/backups/plans/assign.ts'
+import { detectOs } from '../../../../src/compute/guest/detect.ts'
+import { getInstallationCheck } from '../../../../src/compute/guest/installation-check.ts'
+import { getAddressChange } from '../../../../src/compute/readdressing/show.ts'
+import { hour, iso } from '../../../../src/kernel/db/clock.ts'
+import { type Answers, allIfAllowed, ifAllowed, inPart, reading } from '../../../../src/kernel/web/page.ts'
+import { useAt } from '../../../../src/kernel/web/page-context.ts'
+import { getBandwidth } from '../../../../src/network/traffic/top-up.ts'
+import { listServerActivity } from '../../../../src/platform/audit/activity.ts'
+import { listAudit } from '../../../../src/platform/audit/audit.ts'
+import { getMetrics } from '../../../../src/platform/metrics/show.ts'
+import { Action } from '../../../components/action.tsx'
+import { type Area, inEveryArea } from '../../../components/area.ts'
+import { Link } from '../../../components/link.tsx'
+import { Beside, Live } from '../../../components/live.tsx'
+import { Copyable, Facts, Note, Section } from '../../../components/section.tsx'
+import { Time } from '../../../components/time.tsx'
+import { size, traffic } from '../../../components/words.ts'
+import { ActivityRows } from '../../../platform/audit/rows.tsx'
+import { JobRows } from '../../../platform/jobs/table.tsx'
+import { OwnerLink } from '../../workloads/cells.tsx'
+import { accessFiles } from '../access.tsx'
+import { InstallationResult, ownScripts, StartupScriptResult, startupOfOwn } from '../first-boot.tsx'
+import { ServerFrame, serverReads } from '../frame.tsx'
+import { away } from '../power-buttons.tsx'
+import { Unsuspend } from '../settings/unsuspend.tsx'
+import { disabledReason, type Server, speedWords, suspensionWords } from '../words.ts'
 import { Connect } from './connect.tsx'
-import { InstallationResult, ownScripts, StartupScriptResult, startupOfOwn } from './first-boot.tsx'
-import { ServerFrame, serverReads } from './frame.tsx'
-import { away } from './power-buttons.tsx'
 import { Setup } from './setup.tsx'
-import { Unsuspend } from './unsuspend.tsx'
 import { USE_HOURS, Use } from './use.tsx'
-import { disabledReason, type Server, speedWords, suspensionWords } from './words.ts'
 
 const reads = {
   ...serverReads,
@@ -255,7 +255,11 @@ const Jobs = ({ jobs, area, server }: { jobs: Data['jobs']; area: Area; server: 
     count={jobs.total || undefined}
     actions={jobs.total > MOST_JOBS && <Link href={`${area}/jobs?serverId=${server.id}`}>Show all</Link>}
   >
-    {jobs.data.length > 0 ? <JobRows jobs={jobs.data.slice(0, MOST_JOBS)} area={area} /> : <p class="muted">No jobs yet.</p>}
+    {jobs.data.length > 0 ? (
+      <JobRows jobs={jobs.data.slice(0, MOST_JOBS)} area={area} />
+    ) : (
+      <p class="muted">No jobs yet.</p>
+    )}
   </Section>
 )
 

@@ -1,10 +1,10 @@
 // The pages of a server as its owner and staff see them: what leads nowhere is not offered, and what is said is true.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, look, open, screens } from '../../support/browser.ts'
-import { pagesFor } from '../../support/world/pages.ts'
-import { type Who, type World, world } from '../../support/world/panel.ts'
-import { share } from '../../support/world/team.ts'
+import { launch, look, open, screens } from '../../../support/browser.ts'
+import { pagesFor } from '../../../support/world/pages.ts'
+import { type Who, type World, world } from '../../../support/world/panel.ts'
+import { share } from '../../../support/world/team.ts'
 
 let p: World
 let browser: Browser
@@ -122,7 +122,7 @@ describe('the pages of a server', () => {
     await read(p.customer, `/servers/${held}/settings`, async (page) => {
       await page.locator('.note', { hasText: 'Suspended. Invoice 2041 is overdue. Its disk and addresses' }).waitFor()
     })
-    // Whoever it is shared with is not told the reason.
+    // A member of the team is not told the reason.
     const guest = p.account('customer', 'Gast')
     await share(p, p.customer, guest, 'view', held)
     await read(guest, `/servers/${held}`, async (page) => {

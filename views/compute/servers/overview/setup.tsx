@@ -1,16 +1,16 @@
 // The form in which the owner of a server chooses what is installed on it.
-import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
-import { setupServer } from '../../../src/compute/installation/setup.ts'
-import type { Answers, At } from '../../../src/kernel/web/page.ts'
-import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { CallForm } from '../../components/action.tsx'
-import type { Area } from '../../components/area.ts'
-import { Field } from '../../components/field.tsx'
-import { Section } from '../../components/section.tsx'
-import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword, windowsAmong } from './access.tsx'
-import { FirstBootFields, type ownScripts } from './first-boot.tsx'
-import { ImagePicks } from './image-picks.tsx'
-import type { Server } from './words.ts'
+import type { listOfferedImages } from '../../../../src/catalog/images/images.ts'
+import { setupServer } from '../../../../src/compute/installation/setup.ts'
+import type { Answers, At } from '../../../../src/kernel/web/page.ts'
+import { useAt } from '../../../../src/kernel/web/page-context.ts'
+import { CallForm } from '../../../components/action.tsx'
+import type { Area } from '../../../components/area.ts'
+import { Field } from '../../../components/field.tsx'
+import { Section } from '../../../components/section.tsx'
+import { AccessFields, defaultImage, imageOptions, NoImages, rootPassword, windowsAmong } from '../access.tsx'
+import { FirstBootFields, type ownScripts } from '../first-boot.tsx'
+import { ImagePicks } from '../image-picks.tsx'
+import type { Server } from '../words.ts'
 
 /** Members of a team see their own keys, never the owner's. */
 export const keysOf = (s: Server, at: At) => (s.access === 'own' ? s.owner.id : at.actor.accountId)

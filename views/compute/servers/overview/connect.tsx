@@ -1,6 +1,6 @@
 // How a server is reached: the line to copy where it can work, and its addresses as its system has them.
-import { Command, Copyable, Facts, Section } from '../../components/section.tsx'
-import type { Server } from './words.ts'
+import { Command, Copyable, Facts, Section } from '../../../components/section.tsx'
+import type { Server } from '../words.ts'
 
 /** States in which nothing can answer, with the next step of those who have one. */
 const silent: Partial<Record<Server['status'], string>> = {
