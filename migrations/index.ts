@@ -114,11 +114,11 @@ import importMessages from './0191_import_messages.sql' with { type: 'text' }
 import rollOuts from './0192_roll_outs.sql' with { type: 'text' }
 import truthAboutState from './0201_truth_about_state.sql' with { type: 'text' }
 import searchIndex from './0204_search_index.sql' with { type: 'text' }
+import consoleVisits from './0210_console_visits.sql' with { type: 'text' }
 import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
-import consoleVisits from './0210_console_visits.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },

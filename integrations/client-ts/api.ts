@@ -30,6 +30,8 @@ export type Activity = {
   result: string
   /** The job that it started. */
   jobId: string | null
+  /** The end of what lasts: when a console was closed. */
+  until: string | null
 }
 
 export type ActivityPage = {
@@ -4905,9 +4907,13 @@ export type Server = {
   ipv6: string | null
   addresses: ({
     address: string
+    /** As the system inside the server has it: 32 of a floating IPv4 address. */
     prefixLength: number
     version: number
-    gateway: string
+    /** Null of a floating address, which is routed to the server. */
+    gateway: string | null
+    /** primary: it keeps it until it is terminated. extra: it can be removed. floating: it points here now. */
+    kind: "primary" | "extra" | "floating"
   })[]
   /** Null on Windows, except in rescue. */
   sshCommand: string | null
@@ -5520,6 +5526,8 @@ export type TimelineEntry = {
   /** done, fired, recovered, the state of a job, or the code of a refusal. */
   result: string
   jobId: string | null
+  /** The end of what lasts: when a console was closed. */
+  until: string | null
 }
 
 export type TimelineEntryPage = {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { launch, look, open, screens } from '../../../support/browser.ts'
-import { pagesFor } from '../../../support/world/pages.ts'
+import { pagesFor } from '../../../support/pages/pages-for.ts'
 import { type Who, type World, world } from '../../../support/world/panel.ts'
 import { share } from '../../../support/world/team.ts'
 

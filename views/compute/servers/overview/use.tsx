@@ -33,25 +33,25 @@ export function Use({ server: s, metrics, bandwidth, area }: UseProps) {
   const memoryMb = newest(of('memoryMb'))
   return (
     <Stale since={awaySince(s)}>
-    <Stats>
-      <Figure href={href} title="CPU" values={of('cpuPercent')} unit="percent" of={`of ${s.vcpus} vCPU`} most={100}>
-        <FillBar label="CPU" value={newest(of('cpuPercent')) ?? 0} total={100} mayBeFull />
-      </Figure>
-      {memoryMb !== undefined && (
-        <Figure href={href} title="Memory" values={of('memoryMb')} unit="mebibytes" of={`of ${exactMb(s.memoryMb)}`}>
-          <FillBar label="Memory" value={memoryMb} total={s.memoryMb} />
+      <Stats>
+        <Figure href={href} title="CPU" values={of('cpuPercent')} unit="percent" of={`of ${s.vcpus} vCPU`} most={100}>
+          <FillBar label="CPU" value={newest(of('cpuPercent')) ?? 0} total={100} mayBeFull />
         </Figure>
-      )}
-      <Figure
-        href={href}
-        title="Network"
-        values={both}
-        unit="bits"
-        of=""
-        words={`${rate('rxBytesPerSecond')} in, ${rate('txBytesPerSecond')} out`}
-      />
-      {bandwidth && <Traffic of={bandwidth} href={`${area}/servers/${s.id}/network`} />}
-    </Stats>
+        {memoryMb !== undefined && (
+          <Figure href={href} title="Memory" values={of('memoryMb')} unit="mebibytes" of={`of ${exactMb(s.memoryMb)}`}>
+            <FillBar label="Memory" value={memoryMb} total={s.memoryMb} />
+          </Figure>
+        )}
+        <Figure
+          href={href}
+          title="Network"
+          values={both}
+          unit="bits"
+          of=""
+          words={`${rate('rxBytesPerSecond')} in, ${rate('txBytesPerSecond')} out`}
+        />
+        {bandwidth && <Traffic of={bandwidth} href={`${area}/servers/${s.id}/network`} />}
+      </Stats>
     </Stale>
   )
 }
