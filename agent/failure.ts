@@ -16,6 +16,7 @@ type InnerCode =
   | 'invalid_answer'
   | 'invalid_controller'
   | 'invalid_pin'
+  | 'invalid_uplink'
   | 'no_serial_line'
   | 'no_token'
   | 'not_enrolled'

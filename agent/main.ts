@@ -16,9 +16,12 @@ import {
   type Identity,
   isEnrolled,
   keepPins,
+  keepUplink,
   makeDataDir,
   newKey,
   readIdentity,
+  uplinkFrom,
+  uplinkIn,
 } from './controller-link/identity.ts'
 import { type Journal, openJournal } from './controller-link/journal.ts'
 import { crashInjection } from './crash-injection.ts'
@@ -39,7 +42,7 @@ import { pinsFrom } from './protocol/pin.ts'
 import { releaseKeyFrom } from './protocol/release/signature.ts'
 import { trustedKeys } from './protocol/release/trusted-keys.ts'
 import { ServiceManager } from './protocol/systemd.ts'
-import { Facts, PROTOCOL } from './protocol/wire.ts'
+import { Facts, PROTOCOL, vlansText } from './protocol/wire.ts'
 import { sleep } from './sleep.ts'
 import { openEngine } from './update/engine.ts'
 import { FakeEngine } from './update/fake.ts'
@@ -51,12 +54,13 @@ const HELP: Record<string, string> = {
 
   berth agent enroll    join a controller
   berth agent run       carry out its commands
+  berth agent uplink    the interface that leads out of this host, and the VLANs on it
   berth agent doctor    what this host can do, and the remedy for what is missing
   berth agent version
 
 Each takes --help.`,
   enroll: `berth agent enroll --controller URL --token-file FILE [--pin PINS] [--name NAME] [--bridge BRIDGE]
-                         [--data-dir DIR] [--fake]
+                         [--uplink INTERFACE] [--vlans LIST] [--data-dir DIR] [--fake]
 
   --controller  address of the controller; https, or http on this very host
                 (in a lab PANEL_AGENT_INSECURE=1 allows http elsewhere)
@@ -65,11 +69,21 @@ Each takes --help.`,
   --pin         keys that the controller's certificate may have, with commas: sha256//... (default: every key)
   --name        what this host is called (default: its host name)
   --bridge      bridge for the virtual machines; must exist
+  --uplink      interface that leads out of this host, a network card or a bond (default: as before, or none)
+  --vlans       VLANs on it for servers: all, or numbers and ranges such as 20,100-199
   --data-dir    default /var/lib/berth-agent
   --fake        a node without machines, to try the panel`,
   run: `berth agent run [--data-dir DIR] [--fake]
 
 Connects to the controller and carries out its commands until SIGTERM. Virtual machines run on when it ends.`,
+  uplink: `berth agent uplink [--uplink INTERFACE [--vlans LIST]] [--none] [--data-dir DIR]
+
+Shows the interface that leads out of this host, and the VLANs on it for servers; or changes them, which the agent
+follows within a minute. Servers stay in their VLAN, also when it is taken out of the list.
+
+  --uplink      a network card or a bond, which the host's own configuration makes
+  --vlans       all, or numbers and ranges such as 20,100-199; left out: none, and the uplink is only watched
+  --none        names none any more`,
   doctor: `berth agent doctor [--data-dir DIR] [--fake]
 
 One line for each thing a node needs: ok, warn or fail, what was found, and the remedy. Exit 1 if anything fails.`,
@@ -86,6 +100,9 @@ const options = {
   pin: { type: 'string' },
   name: { type: 'string' },
   bridge: { type: 'string' },
+  uplink: { type: 'string' },
+  vlans: { type: 'string' },
+  none: { type: 'boolean', default: false },
   'data-dir': { type: 'string', default: '/var/lib/berth-agent' },
   fake: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
@@ -110,6 +127,7 @@ export async function agentCommand(args: string[]): Promise<number> {
   try {
     if (command === 'enroll') return await enrollHere(given)
     if (command === 'run') return await runHere(given)
+    if (command === 'uplink') return uplinkHere(given)
     if (command === 'doctor') return await doctor(given['data-dir'], given.fake)
     return print(VERSION)
   } catch (error) {
@@ -132,6 +150,7 @@ async function enrollHere(given: Given): Promise<number> {
         ...(given.bridge && { bridge: given.bridge }),
       })
     : openRealHost(dataDir)
+  const uplink = uplinkGiven(given)
   if (given.bridge) await host.network.mustHaveBridge(given.bridge)
   const facts = { ...(await host.facts()), hostname: given.name ?? hostname() }
   const machineId = host.machineId()
@@ -157,9 +176,34 @@ async function enrollHere(given: Given): Promise<number> {
     name,
     fake: given.fake,
     ...(given.bridge && { bridge: given.bridge }),
+    ...uplink,
     ...(pins.length && { pins }),
   })
   return print(`This host is node ${name} (${nodeId}) of ${controller}. Next: berth agent run`)
+}
+
+/** That of the flags, or that from before. Throws `invalid_uplink`. */
+function uplinkGiven({ uplink, vlans = '', 'data-dir': dataDir }: Given) {
+  if (uplink !== undefined) {
+    uplinkFrom(uplink, vlans)
+    return { uplink, vlans }
+  }
+  if (vlans) throw new Failure('invalid_uplink', '--vlans needs --uplink: the interface on which they are carried')
+  if (!isEnrolled(dataDir)) return {}
+  const before = readIdentity(dataDir)
+  return before.uplink === undefined ? {} : { uplink: before.uplink, vlans: before.vlans ?? '' }
+}
+
+function uplinkHere(given: Given): number {
+  const dataDir = given['data-dir']
+  readIdentity(dataDir)
+  if (given.none) keepUplink(dataDir, null)
+  else if (given.uplink !== undefined || given.vlans !== undefined) {
+    const { uplink = '', vlans = '' } = uplinkGiven(given)
+    keepUplink(dataDir, { uplink, vlans })
+  }
+  const now = uplinkIn(dataDir)
+  return print(now ? `${now.name}, VLANs: ${vlansText(now.vlans)}` : 'No uplink is named: this node carries no VLANs.')
 }
 
 /**

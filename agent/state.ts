@@ -33,6 +33,7 @@ const SCHEMA = `
   create table if not exists controller_epochs (
     node text primary key, epoch integer not null, refused_epoch integer, refused_at integer) strict;
   create table if not exists ports (workload text primary key, tap text not null, speed text not null) strict;
+  create table if not exists port_vlans (workload text primary key, vlan integer not null) strict;
   create table if not exists vm_pools (
     workload text not null, pool text not null, primary key (workload, pool)) strict;
   create table if not exists attached_volumes (
@@ -223,6 +224,17 @@ function portState(db: Database) {
         .get(workload)
       return row ? { tap: row.tap, speed: JSON.parse(row.speed) as Speed } : undefined
     },
+    keepVlan: (workload: string, vlan: number) =>
+      void db.run('insert or replace into port_vlans values (?, ?)', [workload, vlan]),
+    forgetVlan: (workload: string) => void db.run('delete from port_vlans where workload = ?', [workload]),
+    vlanOf: (workload: string) =>
+      db.query<{ vlan: number }, [string]>('select vlan from port_vlans where workload = ?').get(workload)?.vlan,
+    /** The VLANs that vms of this node are in, each once. */
+    vlans: () =>
+      db
+        .query<{ vlan: number }, []>('select distinct vlan from port_vlans order by vlan')
+        .all()
+        .map(({ vlan }) => vlan),
     /** The storage pools of a vm's own disks, as it was last defined. */
     keepPools: (workload: string, pools: readonly string[]) =>
       db.transaction(() => {

@@ -56,13 +56,14 @@ export const hypervisor = {
     return {}
   },
 
-  async 'vm.remove'({ workload }, { consoles, hypervisor, network, seeds, state }) {
+  async 'vm.remove'({ workload }, { consoles, hypervisor, network, seeds, state, vlans }) {
     state.wantStopped(workload)
     await hypervisor.remove(workload)
     await consoles.forget(workload)
     await seeds.remove(workload)
     const port = state.port(workload)
     if (port) await network.unlimit(port.tap)
+    await vlans.release(workload)
     state.forgetPort(workload)
     state.keepPools(workload, [])
     state.forgetGuest(workload)
@@ -82,17 +83,28 @@ export const hypervisor = {
 
 /** Creates the definition of a vm or replaces it. */
 export async function defineVm(vm: Vm, host: Host) {
-  await host.network.mustHaveBridge(vm.network.bridge)
   const seedPath = vm.seeded ? await mustHaveSeed(host, vm.workload) : undefined
   const disk = await (await host.storage.answering(vm.volume.pool)).disk(vm.volume)
   const rescue = vm.rescue ? await (await host.storage.answering(vm.rescue.pool)).disk(vm.rescue) : undefined
   const iso = await mustHaveIso(host, vm.iso)
   host.state.keepPools(vm.workload, [vm.volume.pool, ...(vm.rescue ? [vm.rescue.pool] : [])])
   host.state.keepPort(vm.workload, { tap: vm.network.tap, speed: vm.speed })
+  const bridge = await bridgeOf(vm, host)
   const nics = host.privateNetworking.nicsOf(vm.workload)
   const volumes = await Promise.all(host.state.attachedTo(vm.workload).map((volume) => extraDisk(host, volume)))
-  await host.hypervisor.define(vm, disk, seedPath, { rescue, iso, nics, volumes })
+  await host.hypervisor.define({ ...vm, network: { ...vm.network, bridge } }, disk, seedPath, {
+    rescue,
+    iso,
+    nics,
+    volumes,
+  })
   host.state.keepRestartPolicy(vm.workload, vm.restartPolicy)
+}
+
+/** The bridge on which its card hangs: that of the node, or that of its VLAN. Throws `no_bridge`. */
+async function bridgeOf(vm: Vm, { network, vlans }: Host): Promise<string> {
+  if (vm.network.vlan === undefined) await network.mustHaveBridge(vm.network.bridge)
+  return vlans.attach(vm)
 }
 
 /** An extra volume as the hypervisor attaches it. */

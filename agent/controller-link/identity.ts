@@ -2,9 +2,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { UplinkSettings } from '../drivers/vlan/vlans.ts'
 import { Failure } from '../failure.ts'
 import { makePassage } from '../host/directories.ts'
-import { signedText, successorText } from '../protocol/wire.ts'
+import { BRIDGE_NAME } from '../protocol/bounds.ts'
+import { signedText, successorText, vlanRangesOf } from '../protocol/wire.ts'
 
 /** The content of `agent.json`. */
 export type Settings = {
@@ -16,9 +18,13 @@ export type Settings = {
   pins?: readonly string[]
   /** The bridge that the operator named at enrolment; `doctor` checks that it exists. */
   bridge?: string
+  /** The interface that leads out of the node, and the list of VLANs on it: `20,100-199`, `all` or ``. */
+  uplink?: string
+  vlans?: string
 }
 export type Identity = Settings & { key: KeyObject }
 
+const INTERFACE = new RegExp(`^${BRIDGE_NAME}$`)
 const KEY = 'node.key'
 const SETTINGS = 'agent.json'
 
@@ -52,6 +58,28 @@ function keepSettings(dataDir: string, settings: Settings) {
 export function keepPins(dataDir: string, pins: readonly string[]) {
   const settings = readSettings(dataDir)
   keepSettings(dataDir, { ...settings, pins })
+}
+
+/** The uplink that the operator named; null: none is named any more. In force without a restart of the agent. */
+export function keepUplink(dataDir: string, given: { uplink: string; vlans: string } | null) {
+  const { uplink: _, vlans: __, ...settings } = readSettings(dataDir)
+  keepSettings(dataDir, { ...settings, ...given })
+}
+
+/** The uplink as the operator says it now; undefined where none is named, also before this host is enrolled. */
+export function uplinkIn(dataDir: string): UplinkSettings | undefined {
+  if (!existsSync(join(dataDir, SETTINGS))) return undefined
+  const { uplink, vlans = '' } = readSettings(dataDir)
+  return uplink === undefined ? undefined : uplinkFrom(uplink, vlans)
+}
+
+/** Throws `invalid_uplink`. */
+export function uplinkFrom(name: string, vlans: string): UplinkSettings {
+  if (!INTERFACE.test(name)) throw new Failure('invalid_uplink', `${name} is no name of an interface`)
+  const ranges = vlans.trim() === '' ? [] : vlanRangesOf(vlans)
+  if (!ranges)
+    throw new Failure('invalid_uplink', '--vlans takes all, or numbers and ranges from 1 to 4094 such as 20,100-199')
+  return { name, vlans: ranges }
 }
 
 const readSettings = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { controllerUrl, skewSeconds } from '../controller-link/controller.ts'
-import { isEnrolled, makeDataDir, readIdentity, type Settings } from '../controller-link/identity.ts'
+import { isEnrolled, makeDataDir, readIdentity, type Settings, uplinkIn } from '../controller-link/identity.ts'
 import { resticVersion } from '../drivers/backup/restic.ts'
 import { missingForFiles } from '../drivers/backup/restic-mount.ts'
 import { Engine } from '../drivers/container/podman/engine.ts'
@@ -18,9 +18,10 @@ import { probe } from '../drivers/hypervisor/kvm-probe.ts'
 import { addressesOfHost } from '../drivers/network/bridge.ts'
 import { LOCAL_POOL, openPools, poolsFile } from '../drivers/storage/pools-file.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
+import { LinuxVlans } from '../drivers/vlan/linux.ts'
 import { wordsOf } from '../failure.ts'
 import type { Card, ContainerEngine } from '../protocol/gpu.ts'
-import { type PortRules, PROTOCOL, usualMachine } from '../protocol/wire.ts'
+import { type PortRules, PROTOCOL, type Uplink, usualMachine, vlansText } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { find, type Program, run } from './exec.ts'
@@ -86,6 +87,7 @@ async function realChecks(dataDir: string, settings: Settings | undefined): Prom
     { what: 'tpm', look: tpm },
     { what: 'backups', look: backups },
     { what: 'bridge', look: () => bridges(settings) },
+    { what: 'uplink', look: () => uplinkFinding(dataDir) },
     { what: 'speed limits', look: () => tool('tc', ['-V'], 'install iproute2; without it ports are not limited') },
     ...poolChecks(dataDir),
     ...(await checksOfCards(dataDir)),
@@ -247,6 +249,25 @@ async function bridges(settings: Settings | undefined): Promise<Finding> {
   if (!there.length)
     return fail('there is none', 'make one in the host’s network configuration and put the uplink on it')
   return ok(there.join(', '))
+}
+
+async function uplinkFinding(dataDir: string): Promise<Finding> {
+  const settings = uplinkIn(dataDir)
+  if (!settings) return ok('none is named, so no VLANs are carried')
+  return uplinkVerdict(await new LinuxVlans().look(settings))
+}
+
+/** A bond with a port that is down still works, and has lost what it is there for. */
+export function uplinkVerdict({ name, up, vlans, bond, problem }: Uplink): Finding {
+  if (problem !== undefined && !vlans.length)
+    return fail(problem, 'see berth agent uplink --help, or put the host’s network configuration right')
+  if (!up) return fail(`${name} has no link`, 'look at its cable and at the port of the switch')
+  const kind = bond ? `, bond ${bond.mode} of ${bond.ports.map((port) => port.name).join(' and ')}` : ''
+  const found = `${name}${kind}; VLANs: ${vlansText(vlans)}${problem === undefined ? '' : `; ${problem}`}`
+  const bad = bond?.ports.filter(({ state }) => state !== 'up') ?? []
+  if (!bad.length) return ok(found)
+  const words = bad.map((port) => `${port.name} ${port.state === 'down' ? 'has no link' : 'is not in the aggregate'}`)
+  return warn(`${found}; ${words.join(', ')}`, 'look at its cable, and at the port of the switch')
 }
 
 /** A line for each pool, or one for a file of pools that is not right. */

@@ -20,6 +20,7 @@ const programs = [
   'ip',
   'tc',
   'bridge',
+  'modprobe',
   'swtpm',
   'swtpm_setup',
   'restic',

@@ -48,6 +48,12 @@ export async function engineOf({ access, containers, gpus, workspaces }: Instanc
   return { ...engine, problems: [...engine.problems, ...others.flat()] }
 }
 
+/** The fact about the uplink; none where the operator named none. */
+export async function uplinkFacts(vlans: Host['vlans']): Promise<Partial<Facts>> {
+  const uplink = await vlans.uplink()
+  return uplink ? { uplink } : {}
+}
+
 /** The facts about container instances. A host without engine and cards has none. */
 export async function gpuFacts(host: Instances): Promise<Partial<Facts>> {
   const [containers, cards] = await Promise.all([engineOf(host), host.gpus.cards()])

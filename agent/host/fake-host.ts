@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { uplinkFrom, uplinkIn } from '../controller-link/identity.ts'
 import { openDatabase } from '../database.ts'
 import { FakeAccess } from '../drivers/access/fake.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
@@ -29,12 +30,13 @@ import { FakePool, SHARED_SCHEMA } from '../drivers/storage/fake.ts'
 import { type Pool, Storage } from '../drivers/storage/storage.ts'
 import { FakeCounters } from '../drivers/traffic/fake.ts'
 import { FakeTransfers } from '../drivers/transfer/fake.ts'
+import { FakeVlans } from '../drivers/vlan/fake.ts'
 import { FakeWorkspaces } from '../drivers/workspace/fake.ts'
 import { decrypting } from '../protocol/for-node.ts'
-import { type Facts, firmwares, type PoolCapacity } from '../protocol/wire.ts'
+import { type Facts, firmwares, type PoolCapacity, type Uplink } from '../protocol/wire.ts'
 import { openState } from '../state.ts'
 import { VERSION } from '../version.ts'
-import { gpuFacts } from './facts.ts'
+import { gpuFacts, uplinkFacts } from './facts.ts'
 import { hanging, openFaults, whileHanging } from './faults.ts'
 import { type Host, SILENT_AFTER_MS } from './host.ts'
 import { Metering } from './metering.ts'
@@ -42,6 +44,7 @@ import type { HostCounters } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
 import { PrivateNetworking } from './private-networking.ts'
 import { Routing } from './routing.ts'
+import { VlanNetworking } from './vlan-networking.ts'
 
 /** `file`: the database of the pool, which other fake hosts reach too; it has the name in `storage` there. */
 type FakePoolSettings = Pick<PoolCapacity, 'name' | 'totalBytes'> & Partial<PoolCapacity> & { file?: string }
@@ -52,6 +55,8 @@ export type FakeSettings = {
   threads: number
   memoryMb: number
   bridge: string
+  /** Its uplink; `vlans` as the operator writes them, the rest as it is reported. */
+  uplink?: { name: string; vlans: string } & Partial<Omit<Uplink, 'name' | 'vlans'>>
   firmware: NonNullable<Facts['hardware']>['firmware']
   tpm: boolean
   /** The CPU models that its vms can have. */
@@ -106,6 +111,7 @@ const defaults: FakeSettings = {
 
 /** The host with what tests look at behind its interfaces. */
 export type FakeHost = Host & {
+  fakeVlans: FakeVlans
   counters: FakeCounters
   guestAgent: FakeGuestAgent
   consoles: FakeConsoles
@@ -137,6 +143,16 @@ export function openFakeHost(
   const counters = new FakeCounters(db, settings.bootId)
   const metering = new Metering(join(dataDir, 'traffic.db'), counters, state, now)
   const network = new FakeNetwork([settings.bridge])
+  // Read anew, so that a test or a person changes it while the agent runs.
+  const uplinkNow = () => fakeSettingsIn(dataDir).uplink ?? given.uplink
+  const fakeVlans = new FakeVlans(() => {
+    const { name: _, vlans: __, ...state } = uplinkNow() ?? { name: '', vlans: '' }
+    return state
+  })
+  const vlans = new VlanNetworking(fakeVlans, state, () => {
+    const uplink = uplinkNow()
+    return uplink ? uplinkFrom(uplink.name, uplink.vlans) : uplinkIn(dataDir)
+  })
   const consoles = new FakeConsoles(join(dataDir, 'c'), fakeHypervisor.power)
   const guestAgent = new FakeGuestAgent(db, fakeHypervisor)
   const poolOf = ({ file, ...pool }: FakePoolSettings) => {
@@ -186,6 +202,8 @@ export function openFakeHost(
     storage,
     network,
     routing: new Routing(network, state),
+    vlans,
+    fakeVlans,
     portSecurity: new PortSecurity(new FakeFirewall(db), state),
     privateNetworking: new PrivateNetworking(new FakePrivateNetworks(), state, { hypervisor, guestAgent }),
     backups,
@@ -202,6 +220,7 @@ export function openFakeHost(
     oomKills: () => 0,
     facts: async () => ({
       ...factsOf(settings, bootedAt),
+      ...(await uplinkFacts(vlans)),
       ...(await gpuFacts({ access, containers, gpus, workspaces })),
     }),
     decrypt: decrypting(key),

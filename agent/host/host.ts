@@ -29,6 +29,7 @@ import type { HostCounters } from './metrics/counters.ts'
 import type { PortSecurity } from './port-security.ts'
 import type { PrivateNetworking } from './private-networking.ts'
 import type { Routing } from './routing.ts'
+import type { VlanNetworking } from './vlan-networking.ts'
 
 export interface Host {
   hypervisor: Hypervisor
@@ -39,6 +40,8 @@ export interface Host {
   portSecurity: PortSecurity
   privateNetworking: PrivateNetworking
   routing: Routing
+  /** The VLANs that its vms are in. */
+  vlans: VlanNetworking
   seeds: Seeds
   images: Images
   /** ISOs are downloaded and kept as images are, and attached as they are. */

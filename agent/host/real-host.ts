@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { download } from '../controller-link/controller.ts'
-import type { Identity } from '../controller-link/identity.ts'
+import { type Identity, uplinkIn } from '../controller-link/identity.ts'
 import { HostAccess } from '../drivers/access/host-access.ts'
 import { BackupRuns } from '../drivers/backup/backup-runs.ts'
 import { ResticFiles } from '../drivers/backup/files.ts'
@@ -31,19 +31,29 @@ import { openPools, poolsFile } from '../drivers/storage/pools-file.ts'
 import { Storage } from '../drivers/storage/storage.ts'
 import { NftCounters } from '../drivers/traffic/nftables.ts'
 import { SshTransfers } from '../drivers/transfer/ssh/ssh-transfers.ts'
+import { LinuxVlans } from '../drivers/vlan/linux.ts'
 import { Ext4Workspaces } from '../drivers/workspace/ext4.ts'
 import { Failure } from '../failure.ts'
 import { log } from '../log.ts'
 import { decrypting } from '../protocol/for-node.ts'
 import { openState } from '../state.ts'
 import { makePassage } from './directories.ts'
-import { bootIdOfHost, factsOfHost, gpuFacts, loadMeter, machineIdOfHost, oomKillsOfHost } from './facts.ts'
+import {
+  bootIdOfHost,
+  factsOfHost,
+  gpuFacts,
+  loadMeter,
+  machineIdOfHost,
+  oomKillsOfHost,
+  uplinkFacts,
+} from './facts.ts'
 import { type Host, SILENT_AFTER_MS } from './host.ts'
 import { Metering } from './metering.ts'
 import { countersOfHost } from './metrics/counters.ts'
 import { PortSecurity } from './port-security.ts'
 import { PrivateNetworking } from './private-networking.ts'
 import { Routing } from './routing.ts'
+import { VlanNetworking } from './vlan-networking.ts'
 
 /**
  * Opens the real host with its data in `dataDir`. Without an identity, before enrolment, it cannot download from the
@@ -66,6 +76,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     new Nftables(state, hostPortsFrom(process.env['PANEL_AGENT_HOST_PORTS'])),
     state,
   )
+  const vlans = new VlanNetworking(new LinuxVlans(), state, () => uplinkIn(dataDir))
   const transfers = new SshTransfers(() => state.transfers().map(({ transfer }) => transfer))
   const sourceHosts = new SshSourceHosts(join(dataDir, 'source-hosts'))
   const sourceServers = new SshSourceServers(sourceHosts)
@@ -117,6 +128,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     storage,
     network,
     routing: new Routing(network, state),
+    vlans,
     portSecurity,
     privateNetworking: new PrivateNetworking(new Vxlans(), state, { hypervisor, guestAgent }),
     seeds: new IsoSeeds(join(dataDir, 'seeds')),
@@ -128,6 +140,7 @@ export function openRealHost(dataDir: string, identity?: Identity): Host {
     isos: new DownloadedImages(makePassage(join(dataDir, 'isos')), fromController(identity), sources),
     facts: async () => ({
       ...(await factsOfHost(virtualisation, identity?.controller)),
+      ...(await uplinkFacts(vlans)),
       ...(await gpuFacts({ access, containers, gpus, workspaces })),
     }),
     decrypt: decrypting(identity?.key),

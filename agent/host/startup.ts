@@ -25,6 +25,7 @@ export async function startVms(
       await host.portSecurity.ensure()
       await host.privateNetworking.ensure()
       await host.access.ensure()
+      await ensureVlans(host)
       await ensureRoutes(host)
       await reload('the names of HTTP ports', () => host.httpNames.ensure())
       void sweepBackups(host)
@@ -44,11 +45,18 @@ const ensureRoutes = (host: Host) =>
     .ensure()
     .catch((error) => log('error', 'the IPv6 prefixes of vms cannot be routed', { error: wordsOf(error) }))
 
+/** Servers in other networks start also where the bridge of a VLAN cannot be made. */
+const ensureVlans = (host: Host) =>
+  host.vlans
+    .ensure()
+    .catch((error) => log('error', 'the VLANs of vms cannot be set up; trying again', { error: wordsOf(error) }))
+
 /** Checks every `everyMs` that the rules are in force, because other programs may flush them, and loads them again. */
 export async function watchFirewall(host: Host, signal: AbortSignal, everyMs = 60_000) {
   while (!signal.aborted) {
     await sleep(everyMs, signal)
     if (signal.aborted) return
+    await ensureVlans(host)
     await ensureRoutes(host)
     // Each on its own: one that is changed or cannot be checked must not keep the other from being checked.
     await reload('the port rules', () => host.portSecurity.ensure())

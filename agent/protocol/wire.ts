@@ -37,6 +37,7 @@ export {
 export { PortRules, PrivateNetwork, TAP_PREFIX } from './values/ports.ts'
 export * from './values/reports.ts'
 export { ArrivingDisk, Copied, DiskChecksum, SshTarget } from './values/transfers.ts'
+export * from './values/vlans.ts'
 export * from './values/vms.ts'
 
 /**

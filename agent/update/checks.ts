@@ -45,6 +45,7 @@ const probes: Readonly<Record<Driver, Look>> = {
   httpNames: (host) => host.httpNames.problems(),
   network: (host) => host.network.accepts('127.0.0.1', 1),
   routing: onlyOnCommand,
+  vlans: (host) => host.vlans.uplink(),
   privateNetworking: onlyOnCommand,
   guestAgent: onlyOnCommand,
   consoles: onlyOnCommand,

@@ -90,6 +90,39 @@ describe('enrolling', () => {
   })
 })
 
+describe('the uplink of a node', () => {
+  test('is named at the enrolment, and can be changed without another one', async () => {
+    const fakeController = controller()
+    closing.push(fakeController.close)
+    const dir = dataDir()
+    const at = ['--data-dir', dir]
+    const enrol = (...more: string[]) =>
+      berthAgent(
+        ['enroll', '--controller', fakeController.url, '--token-file', '-', '--fake', ...at, ...more],
+        {},
+        'good',
+      )
+    expect((await enrol('--vlans', '20')).err).toStartWith('invalid_uplink: --vlans needs --uplink')
+    expect((await enrol('--uplink', 'bond0', '--vlans', '20-4095')).err).toStartWith(
+      'invalid_uplink: --vlans takes all',
+    )
+    expect(existsSync(join(dir, 'agent.json'))).toBe(false)
+    expect((await berthAgent(['uplink', ...at])).err).toStartWith('not_enrolled: ')
+    expect((await enrol('--uplink', 'bond0', '--vlans', '20,30-39')).code).toBe(0)
+    expect(fakeController.enrolled()?.facts).toMatchObject({ fake: true })
+    expect((await berthAgent(['uplink', ...at])).out).toBe('bond0, VLANs: 20, 30-39\n')
+    // Enrolled again, as after its credential was revoked.
+    expect((await enrol()).code).toBe(0)
+    expect((await berthAgent(['uplink', ...at])).out).toBe('bond0, VLANs: 20, 30-39\n')
+    expect((await berthAgent(['uplink', ...at, '--uplink', 'eno1', '--vlans', 'all'])).out).toBe('eno1, VLANs: all\n')
+    expect((await berthAgent(['uplink', ...at, '--uplink', '-x'])).code).not.toBe(0)
+    expect((await berthAgent(['uplink', ...at, '--uplink', 'eno2', '--vlans', '0'])).code).toBe(1)
+    expect((await berthAgent(['uplink', ...at])).out).toBe('eno1, VLANs: all\n')
+    expect((await berthAgent(['uplink', ...at, '--none'])).out).toStartWith('No uplink is named')
+    expect((await berthAgent(['uplink', ...at])).out).toStartWith('No uplink is named')
+  }, 30_000)
+})
+
 describe('a connected agent', () => {
   test('reports facts, load and inventory', async () => {
     const { fakeController } = await node()

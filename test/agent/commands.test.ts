@@ -1,4 +1,6 @@
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { parseCommand } from '../../agent/commands/index.ts'
 import type { FakeHypervisor } from '../../agent/drivers/hypervisor/fake.ts'
 import type { FakeNetwork } from '../../agent/drivers/network/fake.ts'
@@ -47,6 +49,103 @@ test('a workload of another kind lives on a node like a server, also after a reb
   await booted.obey('firewall.forget', { workload })
   expect(await booted.host.storage.list()).toEqual([])
   expect(booted.host.state.portRules()).toEqual([])
+})
+
+describe('a vm in a VLAN', () => {
+  const uplink = { name: 'bond0', vlans: '20,30-39' }
+  const inVlan = (n: number, vlan?: number) => {
+    const vm = vmOf(n)
+    return { ...vm, network: { ...vm.network, ...(vlan !== undefined && { vlan }) } }
+  }
+  const bridgesOf = (host: ReturnType<typeof rig>['host']) => Object.fromEntries(host.fakeVlans.bridges)
+  /** The bridge in the definition of the first vm. */
+  function bridgeIn(dir: string): string {
+    const db = new Database(join(dir, 'fake.db'), { readonly: true })
+    const sql = 'select definition from vms where workload = ?'
+    const { definition } = db.query<{ definition: string }, [string]>(sql).get(workloadId(1))!
+    db.close()
+    return (JSON.parse(definition) as Vm).network.bridge
+  }
+  const restart = (host: ReturnType<typeof rig>['host']) =>
+    startVms(host, new Supervision(host, (_, work) => work()), new AbortController().signal)
+
+  test('hangs on the bridge of its VLAN, which is made for it and goes with the last vm', async () => {
+    const { dir, host, obey, install } = rig({ uplink })
+    await install(inVlan(1, 20))
+    expect(bridgesOf(host)).toEqual({ bvb20: { vlan: 20, uplink: 'bond0' } })
+    expect(bridgeIn(dir)).toBe('bvb20')
+    await obey('seed.write', seedOf(2))
+    await obey('volume.create', { volume: volumeOf(2), image: imageSource.id, sizeBytes: 2 * GiB })
+    await obey('vm.define', inVlan(2, 20))
+    await obey('vm.remove', { workload: workloadId(1) })
+    expect(Object.keys(bridgesOf(host))).toEqual(['bvb20'])
+    await obey('vm.remove', { workload: workloadId(2) })
+    expect(bridgesOf(host)).toEqual({})
+  })
+
+  test('is on another bridge from its next start on when it is defined in another network', async () => {
+    const { dir, host, obey, install } = rig({ uplink })
+    await install(inVlan(1, 20))
+    await obey('vm.define', inVlan(1, 31))
+    expect(bridgeIn(dir)).toBe('bvb31')
+    expect(Object.keys(bridgesOf(host))).toEqual(['bvb31'])
+    await obey('vm.define', inVlan(1))
+    expect(bridgeIn(dir)).toBe('br0')
+    expect(bridgesOf(host)).toEqual({})
+  })
+
+  test('is not defined in a VLAN that the node does not carry', async () => {
+    for (const settings of [{}, { uplink }]) {
+      const { host, obey } = rig(settings)
+      await obey('image.ensure', imageSource)
+      await obey('volume.create', { volume: volumeOf(1), image: imageSource.id, sizeBytes: 2 * GiB })
+      await obey('seed.write', seedOf(1))
+      expect(obey('vm.define', inVlan(1, 40))).rejects.toMatchObject({ code: 'no_bridge' })
+      expect(await host.hypervisor.power(workloadId(1))).toBe('absent')
+      expect(bridgesOf(host)).toEqual({})
+      expect(host.state.vlans()).toEqual([])
+    }
+  })
+
+  test('has its bridge again after a boot, before it starts, also when the VLAN is not carried any more', async () => {
+    const { dir, host, install } = rig({ uplink })
+    await install(inVlan(1, 20))
+    host.close()
+    const booted = rig({ uplink: { name: 'bond1', vlans: '' }, bootId: 'second-boot' }, dir)
+    const seen: string[][] = []
+    const start = booted.host.hypervisor.start.bind(booted.host.hypervisor)
+    booted.host.hypervisor.start = (workload) => {
+      seen.push(Object.keys(bridgesOf(booted.host)))
+      return start(workload)
+    }
+    await restart(booted.host)
+    expect(seen).toEqual([['bvb20']])
+    expect(bridgesOf(booted.host)).toEqual({ bvb20: { vlan: 20, uplink: 'bond1' } })
+    expect(await booted.obey('vm.look', { workload: workloadId(1) })).toEqual({ power: 'running' })
+  })
+
+  test('does not keep other vms from starting when its bridge cannot be made', async () => {
+    const { dir, host, install } = rig({ uplink })
+    await install(inVlan(1, 20))
+    host.close()
+    const booted = rig({ uplink, bootId: 'second-boot' }, dir)
+    booted.host.fakeVlans.apply = async () => new Map([[20, 'VLAN 20 of bond0 cannot be set up']])
+    await restart(booted.host)
+    expect(await booted.obey('vm.look', { workload: workloadId(1) })).toEqual({ power: 'running' })
+  })
+
+  test('a node tells its uplink, its bond, and the VLANs on it', async () => {
+    const bond = { mode: 'active-backup', ports: [{ name: 'eno1', state: 'down' as const }] }
+    const { host } = rig({ uplink: { ...uplink, bond } })
+    expect((await host.facts()).uplink).toEqual({
+      ...{ name: 'bond0', up: true, bond },
+      vlans: [
+        { first: 20, last: 20 },
+        { first: 30, last: 39 },
+      ],
+    })
+    expect('uplink' in (await rig().host.facts())).toBe(false)
+  })
 })
 
 test('the restart policy of a vm is kept from the next moment on, and of no vm it is refused', async () => {

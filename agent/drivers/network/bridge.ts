@@ -26,8 +26,8 @@ const bucketOf = (mbps: number) => {
   const burst = Math.max(LEAST_BURST_BYTES, Math.round((mbps * 1e6 * BURST_SECONDS) / 8))
   return ['tbf', 'rate', `${mbps}mbit`, 'burst', `${burst}`, ...QUEUE]
 }
-/** The bridges of private networks are none to choose from. */
-const PRIVATE = /^bpb[0-9]+$/
+/** The bridges of private networks and of VLANs, which Berth makes itself, are none to choose from. */
+const OWN = /^b[pv]b[0-9]+$/
 const redirectedTo = (device: string) => ['action', 'mirred', 'egress', 'redirect', 'dev', device]
 
 export class Bridges implements Network {
@@ -77,7 +77,7 @@ export class Bridges implements Network {
 
   async route(prefixes: readonly RoutedPrefix[]) {
     const bridges = new Set((await interfaces()).filter(({ isBridge }) => isBridge).map(({ name }) => name))
-    await setRoutes(prefixes, (device) => bridges.has(device) && !PRIVATE.test(device))
+    await setRoutes(prefixes, (device) => bridges.has(device) && !OWN.test(device))
   }
 
   answering = (vm: { tap: string; mac: string }, addresses: readonly string[]) => answeringAt(vm, addresses)
@@ -97,7 +97,7 @@ export async function addressesOfHost(): Promise<Pick<Facts, 'bridges' | 'addres
   const all = await interfaces()
   return {
     bridges: all
-      .filter(({ isBridge, name }) => isBridge && isUsable.test(name) && !PRIVATE.test(name))
+      .filter(({ isBridge, name }) => isBridge && isUsable.test(name) && !OWN.test(name))
       .map(({ name, addresses }) => ({ name, addresses })),
     addresses: all.flatMap(({ addresses }) => addresses),
   }

@@ -73,13 +73,16 @@ function missing(devices: ReadonlyMap<string, Device>, network: PrivateNetwork):
       ? []
       : [
           `link add name ${bridge} type bridge stp_state 0 mcast_snooping 0`,
-          `link set dev ${bridge} addrgenmode none mtu ${mtu} up`,
+          // Each in a line of its own: with `up` beside it, the kernel makes a link-local address first.
+          `link set dev ${bridge} addrgenmode none mtu ${mtu}`,
+          `link set dev ${bridge} up`,
         ]),
     ...(isThere
       ? []
       : [
           `link add name ${vxlan} type vxlan id ${vni} local ${local} dstport ${VXLAN_PORT} nolearning`,
-          `link set dev ${vxlan} addrgenmode none mtu ${mtu} master ${bridge} up`,
+          `link set dev ${vxlan} addrgenmode none mtu ${mtu} master ${bridge}`,
+          `link set dev ${vxlan} up`,
         ]),
   ]
 }

@@ -7,8 +7,8 @@ import { isThere } from './files.ts'
 
 const URI = ['-c', 'qemu:///system']
 const OURS = new RegExp(`^${WORKLOAD_ID}$`)
-/** The bridges of private networks, which Berth makes itself. */
-const PRIVATE = /^bpb[0-9]+$/
+/** The bridges of private networks and of VLANs, which Berth makes itself. */
+const OWN_BRIDGE = /^b[pv]b[0-9]+$/
 
 /** Definitions that are read at once. */
 const AT_ONCE = 8
@@ -51,7 +51,7 @@ async function domain(name: string, isRunning: boolean): Promise<DomainFound | u
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)))
   return {
     ...{ name, isOurs: OURS.test(name), isRunning },
-    bridges: [...bridges].filter((bridge) => !PRIVATE.test(bridge)),
+    bridges: [...bridges].filter((bridge) => !OWN_BRIDGE.test(bridge)),
     networks: [...networks],
     paths: [...new Set([...paths, ...real])],
   }

@@ -4,6 +4,7 @@ import { bridgeName, counter, line, megabytes, timestamp, workloadId } from '../
 import { Card, CardSample, ContainerEnd, ContainerEngine, MOST_CARDS } from '../gpu.ts'
 import { Volume } from './disks.ts'
 import { address, cidr } from './ports.ts'
+import { Uplink } from './vlans.ts'
 import { cpuModel, firmwares, MOST_CPU_MODELS, Power } from './vms.ts'
 
 /**
@@ -62,6 +63,8 @@ export const Facts = t.Object({
   bridges: t.Array(t.Object({ name: bridgeName, addresses: t.Array(cidr, { maxItems: 64 }) }), { maxItems: 256 }),
   /** Addresses of the host itself, with prefix lengths. */
   addresses: t.Array(cidr, { maxItems: 256 }),
+  /** Left out where the operator named none. */
+  uplink: t.Optional(Uplink),
   /** The host's address between the nodes: that from which it reaches its controller. */
   managementAddress: t.Optional(address),
   /** Left out by a host that has no container engine. */

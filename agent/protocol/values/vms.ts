@@ -3,6 +3,7 @@ import { type Static, Type as t } from 'typebox'
 import { bridgeName, RestartPolicy, workloadId } from '../bounds.ts'
 import { isoId, Volume } from './disks.ts'
 import { mac, tap } from './ports.ts'
+import { vlanId } from './vlans.ts'
 
 export const machines = ['q35', 'pc'] as const
 /** `uefi_secure` is UEFI with Secure Boot and Microsoft's keys. */
@@ -85,6 +86,8 @@ export const Vm = t.Object({
   rescue: t.Union([Volume, t.Null()]),
   network: t.Object({
     bridge: bridgeName,
+    /** Its card is in this VLAN of the uplink, and not on `bridge`. */
+    vlan: t.Optional(vlanId),
     tap,
     mac,
   }),
