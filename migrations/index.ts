@@ -119,6 +119,7 @@ import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
+import vlans from './0193_vlans.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -240,4 +241,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0230_node_spaces', sql: nodeSpaces },
   { name: '0204_search_index', sql: searchIndex },
   { name: '0210_console_visits', sql: consoleVisits },
+  { name: '0193_vlans', sql: vlans },
 ]

@@ -3,7 +3,8 @@
 import { type Hardware, type PortRules, TAP_PREFIX, type Vm, type Volume } from '../../../agent/protocol/wire.ts'
 import { bridgeOf } from '../../fleet/node-records/queries.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { type HeldAddress, isOwn } from '../../network/ip-pools/allocate.ts'
+import { addressesOf, type HeldAddress, isOwn } from '../../network/ip-pools/allocate.ts'
+import { vlanOfAddresses } from '../../network/ip-pools/vlan/carried.ts'
 import { speedOf } from '../server-records/limits.ts'
 import type { Server } from '../server-records/model.ts'
 
@@ -19,11 +20,19 @@ export const volumeOf = (server: Server, generation: number): Volume => ({
 
 /**
  * The vm of a server on this volume; on the volume in use it is in rescue when the server is. `seeded`: its first boot
- * is ahead. A seed that waits for the next start stays attached.
+ * is ahead. A seed that waits for the next start stays attached. `held`: its addresses there, by which its network card
+ * is in a VLAN.
  */
-export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): Vm {
+export function vmOf(
+  tx: Tx,
+  server: Server,
+  volume: Volume,
+  seeded: boolean,
+  held: readonly HeldAddress[] = addressesOf(tx, server.id),
+): Vm {
   const rescue = volume.generation === server.diskGeneration ? server.rescue : null
   const bridge = bridgeOf(tx, server.nodeId)!
+  const vlan = vlanOfAddresses(held)
   return {
     workload: server.id,
     hostname: server.hostname,
@@ -38,7 +47,7 @@ export function vmOf(tx: Tx, server: Server, volume: Volume, seeded: boolean): V
     bootFirst: server.bootFirst,
     iso: server.isoId,
     rescue: rescue && volumeOf(server, rescue.generation),
-    network: { bridge, tap: tapOf(server), mac: server.mac },
+    network: { bridge, ...(vlan !== null && { vlan }), tap: tapOf(server), mac: server.mac },
     speed: speedOf(server),
   }
 }

@@ -24,7 +24,11 @@ export type GpuNeed = {
   ports: number
   ownIpv4: boolean
 }
-export const addressNeed = ({ ownIpv4 }: Pick<GpuNeed, 'ownIpv4'>) => ({ ipv4: ownIpv4 ? 1 : 0, ipv6Prefix: null })
+export const addressNeed = ({ ownIpv4 }: Pick<GpuNeed, 'ownIpv4'>) => ({
+  ...{ ipv4: ownIpv4 ? 1 : 0, ipv6Prefix: null },
+  // The host itself answers for it, and takes part in no VLAN.
+  vlan: null,
+})
 
 /** A host with what is left on it. Counting the stock takes from a copy. */
 export type HostCapacity = {
@@ -189,7 +193,7 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
     known.set(location.id, capacities)
     const left = capacities.map((host) => ({ ...host, free: new Map(host.free) }))
     const addresses = new Map((need.ownIpv4 ? (supply ??= supplyOf(tx, addressNeed(need))) : undefined)?.free)
-    const poolsOf = ({ row }: HostCapacity) => supply?.attached.get(row.nodeId)?.v4 ?? []
+    const poolsOf = ({ row }: HostCapacity) => (supply?.attached.get(row.nodeId) ?? []).flatMap(({ v4 }) => v4)
     const poolWithAddress = (host: HostCapacity) => poolsOf(host).find((id) => addresses.get(id)! > 0)
     const lackingAddress = (host: HostCapacity) =>
       poolWithAddress(host) === undefined ? { words: 'has no free address', isAwaited: false } : undefined

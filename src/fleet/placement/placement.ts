@@ -10,7 +10,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import { exactMb } from '../../kernel/words.ts'
 import { type AddressLack, type AddressNeed, lackingAddresses } from '../../network/ip-pools/allocate.ts'
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
-import { lackingGiven } from '../../network/ip-pools/given.ts'
+import { lackingGiven, vlanOfGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import { hasCpuModel, hasReported } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
@@ -242,8 +242,9 @@ function mainRefusal(
 }
 
 function lackingNow(tx: Db, need: Need): LackingAddress {
-  const lackingNew = lackingAddresses(tx, need)
-  return (id) => (need.given && lackingGiven(tx, id, need.given)) ?? lackingNew(id)
+  const { given = [] } = need
+  if (!given.length) return lackingAddresses(tx, need)
+  return (id) => lackingGiven(tx, id, given) ?? lackingAddresses(tx, { ...need, vlan: vlanOfGiven(tx, id, given) })(id)
 }
 
 const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1)

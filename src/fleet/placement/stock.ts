@@ -35,7 +35,9 @@ export type Stock = { available: number; orMore: boolean; limit: StockLimit; cod
 const MOST_PLACED = 1000
 
 type Supply = ReturnType<typeof supplyOf>
-const none: AttachedPools = { v4: [], v6: [] }
+/** The pools of each VLAN at a node. */
+type OfNode = readonly AttachedPools[]
+const none: OfNode = []
 
 /**
  * Counts the stock of a location for a need, in one transaction: what is read for one need counts for the next. For 20
@@ -118,8 +120,8 @@ function placedIn(location: Location, need: Need, nodes: Nodes, reads: Reads): S
 function partsOf(nodes: readonly NodeCapacity[], { attached }: Supply): NodeCapacity[][] {
   const parts: { pools: Set<string>; nodes: NodeCapacity[] }[] = []
   for (const node of nodes) {
-    const { v4, v6 } = attached.get(node.id) ?? none
-    const merged = { pools: new Set([...v4, ...v6]), nodes: [node] }
+    const pools = (attached.get(node.id) ?? none).flatMap(({ v4, v6 }) => [...v4, ...v6])
+    const merged = { pools: new Set(pools), nodes: [node] }
     for (const part of parts.filter((part) => !part.pools.isDisjointFrom(merged.pools))) {
       parts.splice(parts.indexOf(part), 1)
       merged.pools = merged.pools.union(part.pools)
@@ -143,7 +145,7 @@ type PartStock = {
 function partStock(location: Location, part: NodeCapacity[], need: Need, supply: Supply, nodes: Nodes): PartStock {
   const left = part.map((node) => ({ ...node, pools: node.pools.map((pool) => ({ ...pool })) }))
   const pools = (node: NodeCapacity) => supply.attached.get(node.id) ?? none
-  const key = ({ v4, v6 }: AttachedPools) => [...v4, '|', ...v6].join(' ')
+  const key = (of: OfNode) => of.map(({ v4, v6 }) => [...v4, '|', ...v6].join(' ')).join(' / ')
   const alike = left.every((node) => key(pools(node)) === key(pools(left[0]!)))
   const addresses = alike ? addressesFor(need, pools(left[0]!), supply) : 0
   const placed =
@@ -219,9 +221,10 @@ function placedOneByOne(
       0,
       node,
     )
-    const { v4, v6 } = attached.get(node.id) ?? none
-    for (let i = 0; i < need.ipv4; i++) takeOne(supply.free, v4)
-    if (need.ipv6Prefix !== null) takeOne(supply.free, v6)
+    // An order gets all its addresses in one VLAN.
+    const of = (attached.get(node.id) ?? none).find((pools) => addressesFor(need, [pools], supply) > 0)
+    for (let i = 0; i < need.ipv4; i++) takeOne(supply.free, of!.v4)
+    if (need.ipv6Prefix !== null) takeOne(supply.free, of!.v6)
   }
   return { available, orMore: available === MOST_PLACED, addressesLeft }
 }
@@ -255,10 +258,12 @@ function takeOne(free: Map<string, number>, pools: readonly string[]) {
 }
 
 /** For how many orders the pools of a node have addresses. */
-function addressesFor({ ipv4, ipv6Prefix }: Need, { v4, v6 }: AttachedPools, { free }: Supply): number {
+function addressesFor({ ipv4, ipv6Prefix }: Need, of: OfNode, { free }: Supply): number {
+  if (ipv4 === 0 && ipv6Prefix === null) return Number.MAX_SAFE_INTEGER
   const sum = (pools: readonly string[]) => pools.reduce((all, id) => all + free.get(id)!, 0)
-  return Math.min(
-    ipv4 === 0 ? Number.MAX_SAFE_INTEGER : Math.floor(sum(v4) / ipv4),
-    ipv6Prefix === null ? Number.MAX_SAFE_INTEGER : sum(v6),
+  return of.reduce(
+    (all, { v4, v6 }) =>
+      all + Math.min(ipv4 === 0 ? Infinity : Math.floor(sum(v4) / ipv4), ipv6Prefix === null ? Infinity : sum(v6)),
+    0,
   )
 }

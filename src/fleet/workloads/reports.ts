@@ -2,6 +2,7 @@
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { heldAddressCount } from '../../network/ip-pools/queries.ts'
+import { type Vlan, vlanOf } from '../../network/ip-pools/vlan/carried.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'
@@ -43,6 +44,20 @@ const inLocation = prepared(({ $client }) =>
 /** Has the account itself a server in the location? */
 export const hasServerIn = (tx: Db, ownerId: string, locationId: string): boolean =>
   inLocation(tx).get(ownerId, locationId) !== null
+
+const inVlans = prepared(({ $client }) =>
+  $client.prepare<{ vlan: Vlan }, [string, string]>(
+    `SELECT DISTINCT ${vlanOf('w.id')} AS vlan ${fromWorkloads}
+     WHERE w.owner_id = +? AND w.location_id = ? AND w.kind = 'server' AND w.terminated_at IS NULL`,
+  ),
+)
+/** The VLANs of the servers that the account itself has in the location; null among them: one is in none. */
+export const vlansOfServersIn = (tx: Db, ownerId: string, locationId: string): ReadonlySet<Vlan> =>
+  new Set(
+    inVlans(tx)
+      .all(ownerId, locationId)
+      .map(({ vlan }) => vlan),
+  )
 
 const beside = prepared(({ $client }) =>
   $client.prepare<{ id: string; hostname: string }, [string, string, number]>(

@@ -6,8 +6,9 @@ import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { type IdPrefix, newId } from '../../kernel/db/ids.ts'
 import { isUniqueViolation, type Tx } from '../../kernel/db/open.ts'
-import { takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
+import { chooseVlan, takeIpv4, takeIpv6 } from '../../network/ip-pools/allocate.ts'
 import { takeGiven } from '../../network/ip-pools/given.ts'
+import { vlanOfWorkload } from '../../network/ip-pools/vlan/carried.ts'
 import type { Location } from '../locations/model.ts'
 import type { NodeCapacity } from '../placement/capacity.ts'
 import { type Placed, placeIn } from '../placement/placement.ts'
@@ -30,6 +31,8 @@ export type Held = {
   gpus?: number
   ipv4: number
   ipv6Prefix: number | null
+  /** Null: it cannot be in a VLAN; left out: any will do that has its addresses. */
+  vlan?: null
   /** Left out: `on_failure`. */
   restartPolicy?: RestartPolicy
 }
@@ -151,8 +154,11 @@ export function insertPlaced(
     const nodeIds = staysOf(tx, id).map(({ nodeId }) => nodeId)
     takeGiven(tx, id, nodeIds, addresses)
   }
-  const [first = null] = takeIpv4(tx, id, node.id, need.ipv4, !addresses.some(isIpv4))
-  if (need.ipv6Prefix) takeIpv6(tx, id, node.id, need.ipv6Prefix)
+  const before = vlanOfWorkload(tx, id)
+  const vlan = chooseVlan(tx, node.id, { ...need, vlan: before === undefined ? held.vlan : before })
+  const at = { nodeId: node.id, vlan }
+  const [first = null] = takeIpv4(tx, id, at, need.ipv4, !addresses.some(isIpv4))
+  if (need.ipv6Prefix) takeIpv6(tx, id, at, need.ipv6Prefix)
   return { id, number, hostname, node, pool, ipv4: addresses.find(isIpv4) ?? first }
 }
 

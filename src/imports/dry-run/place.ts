@@ -7,7 +7,7 @@ import { capacityIn, type NodeCapacity } from '../../fleet/placement/capacity.ts
 import { type LackingAddress, type Nodes, type Placed, placeIn, remedies } from '../../fleet/placement/placement.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { Db } from '../../kernel/db/open.ts'
-import { supplyOf } from '../../network/ip-pools/allocate.ts'
+import { type AttachedPools, supplyOf } from '../../network/ip-pools/allocate.ts'
 import { poolById } from '../../network/ip-pools/queries.ts'
 import { type Finding, finding } from '../import-records/checks/findings.ts'
 import type { Planned } from '../import-records/checks/queries.ts'
@@ -81,18 +81,24 @@ export class Placing {
   private lacking =
     (newIpv4: number, poolIds: readonly string[]): LackingAddress =>
     (nodeId) => {
-      const attached = this.attachedTo(nodeId)
-      const missing = poolIds.find((id) => !attached.includes(id))
+      const all = this.attachedTo(nodeId)
+      const routed = all.flatMap(({ v4 }) => v4)
+      const missing = poolIds.find((id) => !routed.includes(id))
       if (missing !== undefined) return lack(`does not route ${poolById(this.tx, missing)?.name ?? 'its pool'}`)
-      const free = attached.reduce((sum, id) => sum + (this.supply.free.get(id) ?? 0), 0)
-      if (free >= newIpv4) return undefined
+      const fitting = all.filter(({ v4 }) => poolIds.every((id) => v4.includes(id)))
+      if (!fitting.length && poolIds.length) return lack('no network with the pools of all its addresses')
+      if (newIpv4 === 0 || fitting.some((pools) => this.freeIn(pools) >= newIpv4)) return undefined
       return lack(newIpv4 === 1 ? 'no free IPv4 address' : `fewer than ${newIpv4} free IPv4 addresses`)
     }
-  private attachedTo = (nodeId: string): readonly string[] => this.supply.attached.get(nodeId)?.v4 ?? []
+  private attachedTo = (nodeId: string): readonly AttachedPools[] => this.supply.attached.get(nodeId) ?? []
+  private freeIn = ({ v4 }: AttachedPools): number => v4.reduce((sum, id) => sum + (this.supply.free.get(id) ?? 0), 0)
 
+  /** In one VLAN, as far as one has so many. */
   private takeAddresses(nodeId: string, wanted: number) {
     let left = wanted
-    for (const id of this.attachedTo(nodeId)) {
+    const all = this.attachedTo(nodeId)
+    const from = all.find((pools) => this.freeIn(pools) >= wanted) ?? all[0]
+    for (const id of from?.v4 ?? []) {
       const free = this.supply.free.get(id) ?? 0
       const taken = Math.min(free, left)
       this.supply.free.set(id, free - taken)

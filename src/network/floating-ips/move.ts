@@ -18,6 +18,7 @@ import { type CommandSource, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../ip-pools/allocate.ts'
 import { isRoutedBy, pointFloating } from '../ip-pools/floating.ts'
+import { vlanOfWorkload, vlanWords } from '../ip-pools/vlan/carried.ts'
 import { addressOf, type FloatingIp, floatingIp, mustRest } from './model.ts'
 import { changeFloating, floatingById } from './queries.ts'
 import { floatingActions } from './states.ts'
@@ -51,7 +52,7 @@ export const assignFloatingIp = operation({
     if (to.ownerId !== target.ownerId || to.lifecycle === 'terminated')
       throw invalid({ field: 'serverId', message: `No such ${server.name}.` })
     mustRest(tx, target)
-    const { address, workloadId } = addressOf(tx, target)
+    const { address, workloadId, pool } = addressOf(tx, target)
     if (workloadId === to.id) return { jobId: null, floatingIpId: target.id }
     floatingActions.mustAllowFor(tx, actor, to, 'floating_ip')
     if (!isRoutedBy(tx, target.addressId, to.nodeId))
@@ -59,6 +60,12 @@ export const assignFloatingIp = operation({
         'address_not_routed',
         `The network of ${address} does not reach the node of ${to.hostname}. Choose a server in ` +
           'its location, or ask your provider.',
+      )
+    if ((vlanOfWorkload(tx, to.id) ?? null) !== pool.vlan)
+      throw new ApiError(
+        'address_not_routed',
+        `${address} is in another network than ${to.hostname}: ${vlanWords(pool.vlan)}. Choose a server whose addresses are ` +
+          'in that network, or release the address and reserve another one.',
       )
     const about = serverJob(to, { by: actor, title: `Point ${address} to ${to.hostname}`, now: clock() })
     const jobId = startJob(tx, movingFloatingIp, inputOf(tx, target, to), about)

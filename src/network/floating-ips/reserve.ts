@@ -1,7 +1,7 @@
 import { Type as t } from 'typebox'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { capacityIn } from '../../fleet/placement/capacity.ts'
-import { hasServerIn } from '../../fleet/workloads/reports.ts'
+import { hasServerIn, vlansOfServersIn } from '../../fleet/workloads/reports.ts'
 import { customer, mustNotBeLocked } from '../../identity/account-records/model.ts'
 import { mustAllowAddress, resellerOf } from '../../identity/resellers/model.ts'
 import { everybody } from '../../kernel/api/access.ts'
@@ -45,7 +45,8 @@ export const reserveFloatingIp = operation({
     if (reseller) mustAllowAddress(tx, clock(), reseller, version)
     const id = newId('fip')
     const nodeIds = capacityIn(tx, locationId).map((node) => node.id)
-    const addressId = takeFloating(tx, { id, resellerId: reseller?.id ?? null }, version, nodeIds)
+    const vlans = vlansOfServersIn(tx, target.id, locationId)
+    const addressId = takeFloating(tx, { id, resellerId: reseller?.id ?? null }, version, { nodeIds, vlans })
     const made = insertFloating(tx, {
       id,
       ownerId: target.id,

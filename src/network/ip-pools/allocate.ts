@@ -10,22 +10,23 @@ import { earlyFrom, passEarly, prefixIn, type Range, startOf, takenPlaces } from
 import { restingWords } from './quarantine/rest.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
+import { type At, isCarried, isOffered, uncarriedWords, type Vlan, vlansOfNode } from './vlan/carried.ts'
 
 const insert = inserting(addresses)
 // INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order. +?: 2
 // to 5 µs each instead of 6 to 12.
 const statements = prepared(({ $client }) => ({
-  freeIpv4: $client.prepare<{ id: string; address: string }, [string]>(
+  freeIpv4: $client.prepare<{ id: string; address: string }, [string, Vlan]>(
     `SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-     WHERE pn.node_id = +? AND ${isGiven('pn.pool_id')}
+     WHERE pn.node_id = +?1 AND ${isGiven('pn.pool_id')} AND ${isOffered('pn.pool_id', '?1', '?2')}
        AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL
      ORDER BY a.pool_id, a.place LIMIT 1`,
   ),
-  countFree: $client.prepare<{ n: number }, [string, number]>(
+  countFree: $client.prepare<{ n: number }, [string, Vlan, number]>(
     `SELECT count(*) AS n FROM (
        SELECT 1 FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = pn.pool_id
-       WHERE pn.node_id = +? AND ${isGiven('pn.pool_id')}
-         AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL LIMIT +?)`,
+       WHERE pn.node_id = +?1 AND ${isGiven('pn.pool_id')} AND ${isOffered('pn.pool_id', '?1', '?2')}
+         AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL LIMIT +?3)`,
   ),
   take: $client.prepare(
     'UPDATE addresses SET workload_id = ?, is_primary = ? WHERE id = ? AND workload_id IS NULL AND reserved_for ' +
@@ -33,13 +34,14 @@ const statements = prepared(({ $client }) => ({
   ),
   ipv6Pools: $client.prepare<
     Pick<Pool, 'id' | 'network' | 'gateway' | 'first' | 'last' | 'nextOffset' | 'scope'>,
-    [string]
+    [string, Vlan]
   >(
     'SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.scope FROM pools p JOIN ' +
-      `pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +? AND ${isGiven('p.id')} ORDER BY p.id`,
+      `pool_nodes pn ON pn.pool_id = p.id WHERE p.version = 6 AND pn.node_id = +?1 AND p.vlan IS ?2
+       AND ${isCarried('p.vlan', '?1')} AND ${isGiven('p.id')} ORDER BY p.id`,
   ),
-  everyIpv6Pool: $client.prepare<Cut & Pick<Pool, 'scope'>, [string]>(
-    `SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.scope FROM pool_nodes pn
+  everyIpv6Pool: $client.prepare<Cut & Pick<Pool, 'scope' | 'vlan'>, [string]>(
+    `SELECT p.id, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.scope, p.vlan FROM pool_nodes pn
      JOIN pools p ON p.id = pn.pool_id WHERE pn.node_id = +? AND p.version = 6 ORDER BY p.id`,
   ),
   nextPlace: $client.prepare<{ n: number }, [string]>(
@@ -53,9 +55,14 @@ const statements = prepared(({ $client }) => ({
   attachedTo: $client.prepare<{ pools: string | null }, [string]>(
     `SELECT group_concat(pool_id) AS pools FROM (SELECT pool_id FROM pool_nodes WHERE node_id = +? ORDER BY pool_id)`,
   ),
-  everyPool: $client.prepare<PoolRange & Pick<Pool, 'id' | 'nextOffset'> & { version: number; nodeId: string }, []>(
-    `SELECT p.id, p.version, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, pn.node_id AS nodeId
-     FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id WHERE ${isGiven('p.id')} ORDER BY p.id`,
+  everyPool: $client.prepare<
+    PoolRange & Pick<Pool, 'id' | 'nextOffset' | 'vlan'> & { version: number; nodeId: string },
+    []
+  >(
+    `SELECT p.id, p.version, p.network, p.gateway, p.first, p.last, p.next_offset AS nextOffset, p.vlan,
+       pn.node_id AS nodeId
+     FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
+     WHERE ${isGiven('p.id')} AND ${isCarried('p.vlan', 'pn.node_id')} ORDER BY p.id`,
   ),
   freeIn: $client.prepare<{ n: number }, [string]>(
     `SELECT count(*) AS n FROM addresses INDEXED BY addresses_free
@@ -93,9 +100,14 @@ const statements = prepared(({ $client }) => ({
 
 /**
  * Addresses of a workload: a number of IPv4 addresses, and the length of one IPv6 prefix or null. `moreIpv6`: the
- * lengths of further prefixes.
+ * lengths of further prefixes. `vlan`: the one in which all must be; left out: any one that has them all.
  */
-export type AddressNeed = { ipv4: number; ipv6Prefix: number | null; moreIpv6?: readonly number[] | undefined }
+export type AddressNeed = {
+  ipv4: number
+  ipv6Prefix: number | null
+  moreIpv6?: readonly number[] | undefined
+  vlan?: Vlan | undefined
+}
 /** The length of each prefix. */
 const prefixesOf = ({ ipv6Prefix, moreIpv6 = [] }: AddressNeed): number[] =>
   ipv6Prefix === null ? [...moreIpv6] : [ipv6Prefix, ...moreIpv6]
@@ -119,29 +131,51 @@ export function lackingAddresses(tx: Db, need: AddressNeed): (nodeId: string) =>
   }
 }
 
+/** The VLANs that may take the whole need; where the node routes nothing, the one without a tag. */
+function vlansFor(tx: Db, nodeId: string, { vlan }: AddressNeed): Vlan[] {
+  if (vlan !== undefined) return [vlan]
+  const found = vlansOfNode(tx, nodeId)
+  return found.length ? found : [null]
+}
+/** The VLAN whose pools at the node have all of the need; where none has, the first that lacks something. */
+export function chooseVlan(tx: Db, nodeId: string, need: AddressNeed): Vlan {
+  const all = vlansFor(tx, nodeId, need)
+  if (all.length === 1) return all[0]!
+  return all.find((vlan) => !lackingIn(tx, { nodeId, vlan }, need)) ?? all[0]!
+}
 function lackingAddress(tx: Db, nodeId: string, need: AddressNeed): AddressLack | undefined {
+  let first: AddressLack | undefined
+  for (const vlan of vlansFor(tx, nodeId, need)) {
+    const lack = lackingIn(tx, { nodeId, vlan }, need)
+    if (!lack) return undefined
+    first ??= lack
+  }
+  return first
+}
+function lackingIn(tx: Db, { nodeId, vlan }: At, need: AddressNeed): AddressLack | undefined {
   const { ipv4 } = need
   const { countFree } = statements(tx)
+  const where = vlan === null ? '' : ` in VLAN ${vlan}`
   const lack = (version: 4 | 6, words: string): AddressLack =>
     withholdsFor(tx, nodeId, version)
       ? { words: `no IPv${version} address before other nodes have reported`, isAwaited: true }
-      : { words, isAwaited: false }
-  const free4 = ipv4 > 0 ? countFree.get(nodeId, ipv4)!.n : 0
+      : { words: words + uncarriedWords(tx, nodeId, version), isAwaited: false }
+  const free4 = ipv4 > 0 ? countFree.get(nodeId, vlan, ipv4)!.n : 0
   if (free4 < ipv4) {
-    const words = ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`
+    const words = (ipv4 === 1 ? 'no free IPv4 address' : `fewer than ${ipv4} free IPv4 addresses`) + where
     return lack(4, words + restingWords(tx, nodeId, { version: 4, missing: ipv4 - free4 }))
   }
   const lengths = prefixesOf(need)
-  const short = [...new Set(lengths)].find((length) => !hasPrefixes(tx, nodeId, length, lengths))
+  const short = [...new Set(lengths)].find((length) => !hasPrefixes(tx, { nodeId, vlan }, length, lengths))
   if (short === undefined) return undefined
   const many = lengths.filter((length) => length === short).length
   const words = many === 1 ? `no free IPv6 prefix of /${short}` : `fewer than ${many} free IPv6 prefixes of /${short}`
-  return lack(6, words + restingWords(tx, nodeId, { version: 6, prefixLength: short, missing: 1 }))
+  return lack(6, words + where + restingWords(tx, nodeId, { version: 6, prefixLength: short, missing: 1 }))
 }
-/** Can the pools of the node give as many prefixes of this length as the list has? */
-function hasPrefixes(tx: Db, nodeId: string, length: number, lengths: readonly number[]): boolean {
+/** Can these pools give as many prefixes of this length as the list has? */
+function hasPrefixes(tx: Db, { nodeId, vlan }: At, length: number, lengths: readonly number[]): boolean {
   const { ipv6Pools, freed, freeOfLength } = statements(tx)
-  const pools = ipv6Pools.all(nodeId)
+  const pools = ipv6Pools.all(nodeId, vlan)
   const many = lengths.filter((other) => other === length).length
   if (many === 1) return pools.some((pool) => freed.get(pool.id, length) || cutFrom(tx, pool, length))
   return (
@@ -149,20 +183,27 @@ function hasPrefixes(tx: Db, nodeId: string, length: number, lengths: readonly n
   )
 }
 
-/** The pools attached to a node, by version, in the order in which addresses are taken from them. */
-export type AttachedPools = { v4: readonly string[]; v6: readonly string[] }
-/** How many addresses, or prefixes of one length, each pool can still give. */
-export type PoolSupply = { attached: ReadonlyMap<string, AttachedPools>; free: Map<string, number> }
+/** The pools of one VLAN at a node, by version, in the order in which addresses are taken from them. */
+export type AttachedPools = { vlan: Vlan; v4: readonly string[]; v6: readonly string[] }
+/**
+ * The pools of each VLAN at each node, in the order in which VLANs are chosen; and how many addresses, or prefixes of
+ * one length, each pool can still give.
+ */
+export type PoolSupply = { attached: ReadonlyMap<string, readonly AttachedPools[]>; free: Map<string, number> }
 
 /** The supply of every pool that gives addresses, for this need. With 20 pools it takes 0.1 ms. */
-export function supplyOf(tx: Db, { ipv4, ipv6Prefix }: AddressNeed): PoolSupply {
+export function supplyOf(tx: Db, { ipv4, ipv6Prefix, vlan }: AddressNeed): PoolSupply {
   const { everyPool, freeIn, freeOfLength } = statements(tx)
-  const attached = new Map<string, { v4: string[]; v6: string[] }>()
+  type Growing = { vlan: Vlan; v4: string[]; v6: string[] }
+  const attached = new Map<string, Growing[]>()
   const free = new Map<string, number>()
   for (const pool of everyPool.all()) {
+    if (vlan !== undefined && pool.vlan !== vlan) continue
+    const ofNode = attached.get(pool.nodeId) ?? []
+    attached.set(pool.nodeId, ofNode)
+    let of = ofNode.find((one) => one.vlan === pool.vlan)
+    if (!of) ofNode.push((of = { vlan: pool.vlan, v4: [], v6: [] }))
     if (pool.version === 4 ? ipv4 === 0 : ipv6Prefix === null) continue
-    const of = attached.get(pool.nodeId) ?? { v4: [], v6: [] }
-    attached.set(pool.nodeId, of)
     of[pool.version === 4 ? 'v4' : 'v6'].push(pool.id)
     if (free.has(pool.id)) continue
     const n =
@@ -187,23 +228,23 @@ function prefixesLeft(tx: Db, pool: Cut, prefixLength: number): number {
 }
 
 /** Takes one IPv4 address beside the primary one. Throws `no_addresses`. */
-export const takeExtraIpv4 = (tx: Tx, workloadId: string, nodeId: string): string =>
-  takeIpv4(tx, workloadId, nodeId, 1, false)[0]!
+export const takeExtraIpv4 = (tx: Tx, workloadId: string, at: At): string => takeIpv4(tx, workloadId, at, 1, false)[0]!
 
 /**
- * Takes `count` IPv4 addresses from the pools attached to the node; the first is the primary one, unless the workload
+ * Takes `count` IPv4 addresses from the pools of one VLAN at the node; the first is the primary one, unless the workload
  * has one. Throws `no_addresses`.
  */
-export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: number, hasPrimary = true): string[] {
+export function takeIpv4(tx: Tx, workloadId: string, at: At, count: number, hasPrimary = true): string[] {
   const { freeIpv4, take } = statements(tx)
+  const { nodeId, vlan } = at
   return Array.from({ length: count }, (_, i) => {
-    const free = freeIpv4.get(nodeId)
+    const free = freeIpv4.get(nodeId, vlan)
     if (!free)
       throw withholdsFor(tx, nodeId, 4)
         ? awaitingReports('The node of this server')
         : new ApiError(
             'no_addresses',
-            `There is no free IPv4 address in the pools attached to this node` +
+            `There is no free IPv4 address in ${poolsAt(at)}` +
               `${restingWords(tx, nodeId, { version: 4, missing: 1 })}. Add a pool, or attach one to it.`,
           )
     take.run(workloadId, hasPrimary && i === 0 ? 1 : 0, free.id)
@@ -211,16 +252,14 @@ export function takeIpv4(tx: Tx, workloadId: string, nodeId: string, count: numb
   })
 }
 
-/** Takes one IPv6 prefix of this length. Throws `no_addresses` when no attached pool has one. */
-export function takeIpv6(
-  tx: Tx,
-  workloadId: string,
-  nodeId: string,
-  prefixLength: number,
-  { isPrimary = true } = {},
-): string {
+const poolsAt = ({ vlan }: At) =>
+  vlan === null ? 'the pools attached to this node' : `the pools of VLAN ${vlan} attached to this node`
+
+/** Takes one IPv6 prefix of this length. Throws `no_addresses` when no such pool has one. */
+export function takeIpv6(tx: Tx, workloadId: string, at: At, prefixLength: number, { isPrimary = true } = {}): string {
   const { ipv6Pools, freed, take, nextPlace } = statements(tx)
-  for (const pool of ipv6Pools.all(nodeId)) {
+  const { nodeId, vlan } = at
+  for (const pool of ipv6Pools.all(nodeId, vlan)) {
     const again = freed.get(pool.id, prefixLength)
     if (again) {
       take.run(workloadId, isPrimary ? 1 : 0, again.id)
@@ -246,7 +285,7 @@ export function takeIpv6(
   if (withholdsFor(tx, nodeId, 6)) throw awaitingReports('The node of this server')
   throw new ApiError(
     'no_addresses',
-    `There is no free IPv6 prefix of /${prefixLength} in the pools attached to this node` +
+    `There is no free IPv6 prefix of /${prefixLength} in ${poolsAt(at)}` +
       `${restingWords(tx, nodeId, { version: 6, prefixLength, missing: 1 })}. Add a pool, or attach one.`,
   )
 }
@@ -315,7 +354,7 @@ const parse = ({ network, gateway, first, last }: PoolRange) => ({
 })
 
 /** The IPv6 pools that the node routes; some of them may give no addresses yet. */
-export const pools6Of = (tx: Db, nodeId: string): (Cut & Pick<Pool, 'scope'>)[] =>
+export const pools6Of = (tx: Db, nodeId: string): (Cut & Pick<Pool, 'scope' | 'vlan'>)[] =>
   statements(tx).everyIpv6Pool.all(nodeId)
 
 /** The place of the next prefix in its pool. */
@@ -353,8 +392,9 @@ export function reserveAddresses(
   need: AddressNeed,
 ): string[] {
   const before = new Set(addressesOf(tx, workloadId).map(({ id }) => id))
-  takeIpv4(tx, workloadId, nodeId, need.ipv4, false)
-  for (const length of prefixesOf(need)) takeIpv6(tx, workloadId, nodeId, length, { isPrimary: false })
+  const at = { nodeId, vlan: chooseVlan(tx, nodeId, need) }
+  takeIpv4(tx, workloadId, at, need.ipv4, false)
+  for (const length of prefixesOf(need)) takeIpv6(tx, workloadId, at, length, { isPrimary: false })
   const taken = addressesOf(tx, workloadId).flatMap(({ id }) => (before.has(id) ? [] : [id]))
   for (const id of taken) statements(tx).park.run(reason, id, workloadId)
   return taken

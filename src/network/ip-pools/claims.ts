@@ -78,6 +78,10 @@ const statements = prepared(({ $client }) => ({
     `SELECT id, address, workload_id AS workloadId, reserved_for AS reservedFor, holder_id AS holderId,
        pool_id AS poolId, cut_early AS cutEarly, prefix_length AS prefixLength FROM addresses WHERE id = ?`,
   ),
+  inPool: $client.prepare<{ address: string }, [string]>(
+    `SELECT a.address FROM address_claims c CROSS JOIN addresses a ON a.id = c.address_id
+     WHERE +a.pool_id = ? AND c.overruled = 0 LIMIT 1`,
+  ),
   delete: $client.prepare<unknown, [string]>('DELETE FROM addresses WHERE id = ?'),
 }))
 const insert = inserting(addresses)
@@ -148,6 +152,9 @@ export const claimedPlacesOfEach = (tx: Db): ReadonlyMap<string, number> =>
       .placesOfEach.all()
       .map(({ nodeId, n }) => [nodeId, n]),
   )
+/** An address of the pool that a node says is in use on it; undefined: there is none. */
+export const addressWithClaim = (tx: Db, poolId: string): string | undefined =>
+  statements(tx).inPool.get(poolId)?.address
 /** Claims on addresses that the database gives to another workload: two have them. */
 export const conflictingClaims = (tx: Db, limit: number) => statements(tx).conflicts.all(limit)
 

@@ -6,7 +6,9 @@ import { endAddressRest, setQuarantine } from './quarantine/operations.ts'
 import { endDueRests, RESTS_ENDED_EVERY_MS } from './quarantine/rest.ts'
 import { isAnyAddressFree, poolTarget } from './queries.ts'
 import { followScopes } from './scope.ts'
-import { addressClaims, addressCounts, addresses, awaitedNodes, poolNodes, pools } from './tables.ts'
+import { addressClaims, addressCounts, addresses, awaitedNodes, nodeVlans, poolNodes, pools } from './tables.ts'
+import { lostVlans } from './vlan/attention.ts'
+import { setPoolVlan } from './vlan/set.ts'
 
 const errors = {
   pool_not_found: { status: 404, when: 'There is no such address pool.', remedy: 'Check the id.' },
@@ -24,6 +26,11 @@ const errors = {
       'The range has an address of another pool, or its gateway. A private range can be a pool of each location, ' +
       'where neither is attached to nodes of several.',
     remedy: 'Choose another range or other nodes, or remove that pool.',
+  },
+  vlan_not_carried: {
+    status: 409,
+    when: 'A node does not carry the VLAN of the pool on its uplink.',
+    remedy: 'Let its switch port have the VLAN and say so on the node with berth agent uplink, or choose other nodes.',
   },
   address_in_use: { status: 409, when: 'A server has the address.', remedy: 'Choose another, or free it.' },
 } as const
@@ -65,7 +72,7 @@ export const ipPoolsFeature = feature({
     reservedFor: null,
   },
   errors,
-  tables: [pools, addresses, addressCounts, poolNodes, addressClaims, awaitedNodes],
+  tables: [pools, addresses, addressCounts, nodeVlans, poolNodes, addressClaims, awaitedNodes],
   operations: [
     createPool,
     listPools,
@@ -73,6 +80,7 @@ export const ipPoolsFeature = feature({
     listPoolAddresses,
     attachPool,
     setQuarantine,
+    setPoolVlan,
     reserveAddress,
     endAddressRest,
     removePool,
@@ -81,7 +89,7 @@ export const ipPoolsFeature = feature({
     { everyMs: second, words: 'following the scopes of address pools', work: ({ db }) => followScopes(db) },
     { everyMs: RESTS_ENDED_EVERY_MS, words: 'ending the rest of freed addresses', work: endDueRests },
   ],
-  attention: [emptyingPools],
+  attention: [emptyingPools, lostVlans],
   auditTargets: [
     {
       ...poolTarget,

@@ -9,14 +9,16 @@ import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
 import { restingWords } from './quarantine/rest.ts'
 import { poolById } from './queries.ts'
 import { addresses } from './tables.ts'
+import { isCarried, isOffered, type Vlan } from './vlan/carried.ts'
 
 const RESERVED_FOR = 'Floating address'
 const insert = inserting(addresses)
 const statements = prepared(({ $client }) => ({
   // The pool that most of the nodes route comes first: the address can move between these.
-  pools: $client.prepare<{ id: string }, [number, string]>(
-    `SELECT p.id FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
+  pools: $client.prepare<{ id: string; vlan: Vlan }, [number, string]>(
+    `SELECT p.id, p.vlan FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
      WHERE p.version = ? AND pn.node_id IN (SELECT value FROM json_each(?)) AND ${isGiven('p.id')}
+       AND ${isCarried('p.vlan', 'pn.node_id')}
      GROUP BY p.id ORDER BY count(*) DESC, p.id`,
   ),
   free: $client.prepare<{ id: string }, [string, number]>(
@@ -34,15 +36,25 @@ const statements = prepared(({ $client }) => ({
      WHERE id = ? AND holder_id IS NOT NULL`,
   ),
   routed: $client.prepare<unknown, [string, string]>(
-    `SELECT 1 FROM addresses a JOIN pool_nodes pn ON pn.pool_id = a.pool_id WHERE a.id = ? AND pn.node_id = ?`,
+    `SELECT 1 FROM addresses a JOIN pool_nodes pn ON pn.pool_id = a.pool_id
+     WHERE a.id = ?1 AND pn.node_id = ?2 AND ${isOffered('pn.pool_id', '?2')}`,
   ),
 }))
 
 type Holder = { id: string; resellerId: string | null }
-/** Takes an address for a holder from a pool that one of the nodes routes; answers its id. Throws `no_addresses`. */
-export function takeFloating(tx: Tx, holder: Holder, version: 4 | 6, nodeIds: readonly string[]): string {
+/**
+ * Takes an address for a holder from a pool that one of the nodes routes; answers its id. `vlans`: those in which it is
+ * of use, because servers of the owner are there. Throws `no_addresses`.
+ */
+export function takeFloating(
+  tx: Tx,
+  holder: Holder,
+  version: 4 | 6,
+  { nodeIds, vlans }: { nodeIds: readonly string[]; vlans: ReadonlySet<Vlan> },
+): string {
   const { pools, free, take } = statements(tx)
-  for (const { id: poolId } of pools.all(version, JSON.stringify(nodeIds))) {
+  for (const { id: poolId, vlan } of pools.all(version, JSON.stringify(nodeIds))) {
+    if (!vlans.has(vlan)) continue
     const pool = poolById(tx, poolId)!
     const found = free.get(poolId, Number(pool.network.split('/')[1]))
     if (found) {
@@ -84,6 +96,6 @@ export const pointFloating = (tx: Tx, addressId: string, workloadId: string | nu
   void statements(tx).point.run(workloadId, addressId)
 /** Gives the address back to its pool. */
 export const releaseFloating = (tx: Tx, addressId: string) => void statements(tx).release.run(addressId)
-/** Does the node route the pool of this address? */
+/** Does the node route the pool of this address, and carry its VLAN? */
 export const isRoutedBy = (tx: Db, addressId: string, nodeId: string): boolean =>
   statements(tx).routed.get(addressId, nodeId) !== null

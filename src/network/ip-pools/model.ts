@@ -8,6 +8,7 @@ import { DEFAULT_QUARANTINE_HOURS } from './quarantine/hours.ts'
 import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
 import { locationName, type PoolContext, routerName } from './users.ts'
+import { carriesVlan } from './vlan/carried.ts'
 
 const staffOnly =
   <Row>(find: (tx: Db, id: string) => Row | undefined) =>
@@ -45,6 +46,7 @@ export const poolResponse = namedSchema('AddressPool', {
   first: t.String(),
   last: t.String(),
   resolvers: t.Array(t.String()),
+  vlan: described(nullable(t.Integer()), 'In which its servers are, on the uplinks of its nodes. Null: none.'),
   total: described(nullable(t.Integer()), 'null for IPv6: too many to count.'),
   free: nullable(t.Integer()),
   held: t.Integer(),
@@ -52,6 +54,10 @@ export const poolResponse = namedSchema('AddressPool', {
   resting: described(t.Integer(), 'Freed ones that nobody gets yet.'),
   quarantineHours: described(t.Integer(), 'So long a freed address rests before another server gets it.'),
   nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
+  uncarried: described(
+    t.Array(t.Object({ id: t.String(), name: t.String() })),
+    'Those of its nodes that do not carry its VLAN: they give none of its addresses.',
+  ),
   uniqueAt: described(
     nullable(t.Object({ id: t.String(), name: t.String() })),
     'Of a private range (RFC 1918, RFC 6598, fc00::/7): the only location where no other pool has its addresses. ' +
@@ -67,13 +73,15 @@ export const poolResponse = namedSchema('AddressPool', {
 export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, rescoped: ___, scope, ...shown }: Pool) {
   const { total, held, reserved, resting } = countAddresses(call.tx, shown.id)
   const location = locationName(call, scope)
+  const nodeIds = nodeIdsOf(call.tx, shown.id)
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: routerName(call, id) ?? '' }))
   return {
     ...shown,
     held,
     reserved,
     resting,
-    nodes: named(nodeIdsOf(call.tx, shown.id)),
+    nodes: named(nodeIds),
+    uncarried: named(nodeIds.filter((id) => !carriesVlan(call.tx, id, shown.vlan))),
     uniqueAt: location === undefined ? null : { id: scope, name: location },
     awaited: named(awaitedOf(call.tx, shown.id)),
     ...(shown.version === 4 ? { total, free: total - held - reserved - resting } : { total: null, free: null }),

@@ -32,6 +32,7 @@ import {
 } from './queries.ts'
 import type { Address } from './tables.ts'
 import { holderOf, holderOn, type PoolContext } from './users.ts'
+import { vlanField } from './vlan/field.ts'
 
 const addressText = t.String({ minLength: 1, maxLength: 45 })
 
@@ -51,10 +52,11 @@ export const createPool = operation({
     resolvers: t.Optional(t.Array(addressText, { maxItems: 6 })),
     nodeIds: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 500 })),
     quarantineHours: t.Optional(quarantineHours),
+    vlan: t.Optional(vlanField),
   }),
   response: poolResponse,
   status: 201,
-  refuses: ['name_taken', 'pool_overlaps'],
+  refuses: ['name_taken', 'pool_overlaps', 'vlan_not_carried'],
   example: {
     name: 'Frankfurt IPv4',
     network: '203.0.113.0/24',
@@ -159,7 +161,7 @@ export const attachPool = operation({
   on: pool,
   body: fields({ nodeIds: t.Array(t.String({ minLength: 1, maxLength: 40 }), { maxItems: 500 }) }),
   response: poolResponse,
-  refuses: ['in_use', 'pool_overlaps'],
+  refuses: ['in_use', 'pool_overlaps', 'vlan_not_carried'],
   example: { nodeIds: ['<node_id>'] },
   auditSnapshot: (call) => ({
     ...call.target,

@@ -101,6 +101,9 @@ export function addressesInOrder(tx: Db, poolId: string, slice: Slice): Address[
 /** Throws a unique violation when the name is taken. */
 export const insertPool = (tx: Tx, row: typeof pools.$inferInsert): Pool =>
   tx.insert(pools).values(row).returning().get()
+/** Changes columns of a pool; answers it as it is then. */
+export const changePool = (tx: Tx, id: string, change: Partial<Pool>): Pool =>
+  tx.update(pools).set(change).where(eq(pools.id, id)).returning().get()!
 /** With its addresses. */
 export const deletePool = (tx: Tx, id: string) => void tx.delete(pools).where(eq(pools.id, id)).run()
 /** The reason why no workload gets the address; null: it can be given. */
@@ -178,8 +181,8 @@ const statements = prepared(({ $client }) => ({
     `SELECT p.id, p.name, c.free FROM pools p JOIN address_counts c ON c.pool_id = p.id
      WHERE p.version = 4 AND c.free * 20 < c.total`,
   ),
-  ofNode: $client.prepare<{ id: string; name: string; network: string }, [string]>(
-    `SELECT p.id, p.name, p.network FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
+  ofNode: $client.prepare<{ id: string; name: string; network: string; vlan: number | null }, [string]>(
+    `SELECT p.id, p.name, p.network, p.vlan FROM pools p JOIN pool_nodes pn ON pn.pool_id = p.id
      WHERE pn.node_id = ? ORDER BY p.name`,
   ),
   holders: $client.prepare<{ id: string }, [string]>(

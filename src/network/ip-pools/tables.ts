@@ -21,6 +21,8 @@ export const pools = sqliteTable('pools', {
   rescoped: integer(),
   /** So long a freed address rests before another workload gets it; 0: not at all. */
   quarantineHours: integer('quarantine_hours').notNull().default(DEFAULT_QUARANTINE_HOURS),
+  /** The VLAN of its servers; null: none. See vlan/carried.ts. */
+  vlan: integer(),
   createdAt: integer('created_at').notNull(),
 })
 export type Pool = typeof pools.$inferSelect
@@ -52,6 +54,13 @@ export const addresses = sqliteTable('addresses', {
   restsUntil: integer('rests_until'),
 })
 export type Address = typeof addresses.$inferSelect
+
+/** The VLANs that a node carries, both ends included: triggers keep them as in its facts. */
+export const nodeVlans = sqliteTable(
+  'node_vlans',
+  { nodeId: text('node_id').notNull(), first: integer().notNull(), last: integer().notNull() },
+  (v) => [primaryKey({ columns: [v.nodeId, v.first] })],
+)
 
 /** Which nodes route a pool. */
 export const poolNodes = sqliteTable(

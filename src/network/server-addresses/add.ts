@@ -6,7 +6,8 @@ import { mustAllowAddress, resellerOf } from '../../identity/resellers/model.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { described, fields, namedSchema, nullable, operation } from '../../kernel/api/operation.ts'
 import type { Tx } from '../../kernel/db/open.ts'
-import { addressesOf, isOwn, takeExtraIpv4, takeIpv6 } from '../ip-pools/allocate.ts'
+import { type AddressNeed, addressesOf, chooseVlan, isOwn, takeExtraIpv4, takeIpv6 } from '../ip-pools/allocate.ts'
+import { type At, vlanOfWorkload } from '../ip-pools/vlan/carried.ts'
 import { startChange } from './change.ts'
 import { MOST_EXTRA, serverAddress, showAddress } from './model.ts'
 import { addressActions } from './states.ts'
@@ -47,15 +48,22 @@ export const addServerAddress = operation({
     mustBeBelowLimit(tx, target)
     const reseller = resellerOf(tx, accountById(tx, target.ownerId)!)
     if (reseller) mustAllowAddress(tx, clock(), reseller, version)
+    const length = ipv6Prefix(tx, target)
+    const at = networkOf(tx, target, version === 4 ? { ipv4: 1, ipv6Prefix: null } : { ipv4: 0, ipv6Prefix: length })
     const text =
-      version === 4
-        ? takeExtraIpv4(tx, target.id, target.nodeId)
-        : takeIpv6(tx, target.id, target.nodeId, ipv6Prefix(tx, target), { isPrimary: false })
+      version === 4 ? takeExtraIpv4(tx, target.id, at) : takeIpv6(tx, target.id, at, length, { isPrimary: false })
     const added = addressesOf(tx, target.id).find((a) => a.address === text)!
     const jobId = startChange(tx, target, added, 'add', { by: actor, now: clock() })
     return { jobId, serverId: target.id, address: showAddress(added) }
   },
 })
+
+/** Its card is in one network: that of its addresses. One without any gets its network with the first. */
+function networkOf(tx: Tx, { id, nodeId, lifecycle }: Server, need: AddressNeed): At {
+  const before = vlanOfWorkload(tx, id)
+  const isFree = before === undefined && lifecycle === 'pending_setup'
+  return { nodeId, vlan: isFree ? chooseVlan(tx, nodeId, need) : (before ?? null) }
+}
 
 /** Throws `limit_reached`. */
 function mustBeBelowLimit(tx: Tx, target: Server) {

@@ -184,7 +184,9 @@ describe('an address that a server has which the database does not know', () => 
     await names(p, p.node.id, of(newId('srv'), '2001:db8:7:1::/64', '2001:db8:7:3::/64'))
     const take = (length: number) => {
       const { serverId } = p.db.$client.query('SELECT id AS serverId FROM workloads LIMIT 1').get() as any
-      return write(p.db, (tx) => takeIpv6(tx, serverId, p.node.id, length, { isPrimary: false }))
+      return write(p.db, (tx) =>
+        takeIpv6(tx, serverId, { nodeId: p.node.id, vlan: null }, length, { isPrimary: false }),
+      )
     }
     await ordered(p, 'web01')
     expect([take(64), take(64), take(63)]).toEqual(['2001:db8:7:2::', '2001:db8:7:4::', '2001:db8:7:6::'])
@@ -243,7 +245,7 @@ describe('a node that lies about addresses', () => {
     expect(await p.admin('GET', `/admin/ip-pools/${p.v6}`)).toMatchObject({ reserved: MOST_CLAIMS })
     const { serverId } = p.db.$client.query('SELECT id AS serverId FROM workloads LIMIT 1').get() as any
     const take = (length: number) =>
-      write(p.db, (tx) => takeIpv6(tx, serverId, p.node.id, length, { isPrimary: false }))
+      write(p.db, (tx) => takeIpv6(tx, serverId, { nodeId: p.node.id, vlan: null }, length, { isPrimary: false }))
     expect([take(57), take(56), take(64)]).toEqual(['2001:db8:7:80::', '2001:db8:7:500::', '2001:db8:7:600::'])
     // Those that were passed over stay for smaller ones.
     await names(p, p.node.id, [])

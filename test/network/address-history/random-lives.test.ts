@@ -109,7 +109,7 @@ class Lives {
     (tx) => {
       const server = this.pick(this.living)
       if (server && this.own(tx, server).length < 4)
-        this.got(tx, server, takeExtraIpv4(tx, server, this.p.node.id), 'extra')
+        this.got(tx, server, takeExtraIpv4(tx, server, { nodeId: this.p.node.id, vlan: null }), 'extra')
     },
     (tx) => {
       const server = this.pick(this.living)
@@ -174,7 +174,10 @@ class Lives {
     (tx) => {
       if (this.floating.length > 8) return
       const [id, owner] = [newId('fip'), this.pick(this.owners)!]
-      const addressId = takeFloating(tx, { id, resellerId: null }, 4, [this.p.node.id])
+      const addressId = takeFloating(tx, { id, resellerId: null }, 4, {
+        nodeIds: [this.p.node.id],
+        vlans: new Set([null]),
+      })
       tx.$client.run(
         'INSERT INTO floating_ips (id, owner_id, location_id, address_id, name, created_at) VALUES (?, ?, ?, ?, ?, ?)',
         [id, owner, this.p.location, addressId, id, this.p.now()],
@@ -203,8 +206,10 @@ class Lives {
   private beBorn(tx: Tx) {
     if (this.living.length > 30) return
     const server = makeWorkload(tx, this.template, this.pick(this.owners)!, ++this.lives)
-    for (const address of takeIpv4(tx, server, this.p.node.id, 1)) this.got(tx, server, address, 'primary')
-    if (this.next() < 0.5) this.got(tx, server, takeIpv6(tx, server, this.p.node.id, 64), 'primary')
+    for (const address of takeIpv4(tx, server, { nodeId: this.p.node.id, vlan: null }, 1))
+      this.got(tx, server, address, 'primary')
+    if (this.next() < 0.5)
+      this.got(tx, server, takeIpv6(tx, server, { nodeId: this.p.node.id, vlan: null }, 64), 'primary')
     this.living.push(server)
   }
   private end(tx: Tx, server: string) {

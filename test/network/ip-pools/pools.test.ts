@@ -304,7 +304,7 @@ describe('IPv6 prefixes', () => {
           const taken: { first: bigint; last: bigint }[] = []
           write(p.db, (tx) => {
             for (const length of lengths) {
-              const address = takeIpv6(tx, server, p.node.id, length)!
+              const address = takeIpv6(tx, server, { nodeId: p.node.id, vlan: null }, length)!
               const range = block(address, length) // undefined when it is not aligned
               expect(range.first).toBeGreaterThan(whole.first)
               expect(range.last).toBeLessThanOrEqual(whole.last)
@@ -325,7 +325,8 @@ describe('IPv6 prefixes', () => {
     const network = { network: '2001:db8:7::/48', gateway: 'fe80::1' }
     await pool(p, { ...network, nodeIds: [p.node.id], quarantineHours: 0 })
     const [a, b] = [await holder(p), await holder(p)]
-    const take = (server: string, length: number) => write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
+    const take = (server: string, length: number) =>
+      write(p.db, (tx) => takeIpv6(tx, server, { nodeId: p.node.id, vlan: null }, length))
     expect([take(a, 64), take(b, 64)]).toEqual(['2001:db8:7:1::', '2001:db8:7:2::'])
     expect(write(p.db, (tx) => releaseAddresses(tx, a))).toEqual(['203.0.113.10', '2001:db8:7:1::'])
     expect(take(a, 128)).toBe('2001:db8:7:3::')
@@ -338,7 +339,7 @@ describe('IPv6 prefixes', () => {
     const server = await holder(p)
     const take = (length: number) => {
       try {
-        return write(p.db, (tx) => takeIpv6(tx, server, p.node.id, length))
+        return write(p.db, (tx) => takeIpv6(tx, server, { nodeId: p.node.id, vlan: null }, length))
       } catch (error) {
         return (error as ApiError).code
       }
@@ -388,10 +389,10 @@ describe('IPv6 prefixes', () => {
     using p = await world()
     const made = await pool(p, { network: '2001:db8:7::/64', gateway: '2001:db8:7::1', nodeIds: [p.node.id] })
     const server = await holder(p)
-    const first = write(p.db, (tx) => takeIpv6(tx, server, p.node.id, 128))
+    const first = write(p.db, (tx) => takeIpv6(tx, server, { nodeId: p.node.id, vlan: null }, 128))
     await p.admin('PUT', `/admin/ip-pools/${made.body.id}/nodes`, { nodeIds: [p.node.id] })
     await pool(p, { network: '2001:db8:8::/48', gateway: '2001:db8:8:1::1', nodeIds: [p.node.id] })
-    const second = write(p.db, (tx) => takeIpv6(tx, server, p.node.id, 64))!
+    const second = write(p.db, (tx) => takeIpv6(tx, server, { nodeId: p.node.id, vlan: null }, 64))!
     const gateway = toNumber('2001:db8:8:1::1')!.n
     expect(first).not.toBe('2001:db8:7::1')
     expect(block(second, 64).first <= gateway && gateway <= block(second, 64).last).toBe(false)
@@ -414,7 +415,7 @@ test('an address is never held twice, in whatever order servers take and give ba
             expect(releaseAddresses(tx, server).toSorted()).toEqual(theirs.toSorted())
             for (const address of theirs) held.delete(address)
           } else if (held.size + count <= 20)
-            for (const address of takeIpv4(tx, server, p.node.id, count)) {
+            for (const address of takeIpv4(tx, server, { nodeId: p.node.id, vlan: null }, count)) {
               expect(held.has(address)).toBe(false)
               held.set(address, server)
             }

@@ -24,7 +24,7 @@ async function open(more: object = {}) {
 const give = (p: World & { id: string }, ...prefixes: string[]) =>
   write(p.db, (tx) => takeGiven(tx, p.id, [p.node.id], prefixes))
 const order = (p: World & { id: string }, bits = 64) =>
-  write(p.db, (tx) => takeIpv6(tx, p.id, p.node.id, bits, { isPrimary: false }))
+  write(p.db, (tx) => takeIpv6(tx, p.id, { nodeId: p.node.id, vlan: null }, bits, { isPrimary: false }))
 const earlyIn = (p: World) =>
   p.db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM addresses WHERE cut_early = 1').get()!.n
 

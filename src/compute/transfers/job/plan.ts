@@ -76,7 +76,7 @@ export function planMove(tx: Tx, route: Route, moved: Transfer): MovePlan {
       }),
     ],
     portRules: { ...portRulesOf(next, held), policy },
-    vm: vmOf(tx, next, own.to, takesSeed(server, moved)),
+    vm: vmOf(tx, next, own.to, takesSeed(server, moved), held),
     iso: iso ? isoSource(iso) : null,
     floating: held.filter((address) => !isOwn(address)).map(({ address }) => address),
     addresses: { from: managementAddressOf(tx, route.from)!, to: managementAddressOf(tx, route.to)! },

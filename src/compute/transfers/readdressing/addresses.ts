@@ -16,6 +16,7 @@ import {
   swapAddresses,
 } from '../../../network/ip-pools/allocate.ts'
 import { isRoutedBy } from '../../../network/ip-pools/floating.ts'
+import { transitReasons } from '../../../network/ip-pools/vlan/in-transit.ts'
 import { membershipsOf } from '../../../network/private-network-records/queries.ts'
 import { guestOf } from '../../guest/queries.ts'
 import { wantSwitch } from '../../readdressing/switch.ts'
@@ -25,14 +26,19 @@ import { floatingOn, isEmpty } from '../movable.ts'
 import type { Readdressing, Transfer } from '../tables.ts'
 import { heldAddressesOn, heldReason, hold, holdAgain } from './held.ts'
 
-/** As many addresses as it has of its own, and prefixes as long as its own, beside those that it gets back. */
+/**
+ * As many addresses as it has of its own, and prefixes as long as its own, beside those that it gets back. They are in
+ * the VLAN of those, and of its floating addresses, which come along.
+ */
 export function addressNeedOf(tx: Db, serverId: string, back: readonly HeldAddress[] = []): AddressNeed {
-  const own = addressesOf(tx, serverId).filter(isOwn)
+  const now = addressesOf(tx, serverId)
+  const own = now.filter(isOwn)
+  const stays = [...back, ...now.filter((address) => !isOwn(address))][0]
   const ipv4 = (of: readonly HeldAddress[]) => of.filter(({ version }) => version === 4).length
   const lengths = own.flatMap(({ version, prefixLength }) => (version === 6 ? [prefixLength] : []))
   for (const { version, prefixLength } of back) if (version === 6) lengths.splice(lengths.indexOf(prefixLength), 1)
   const [ipv6Prefix = null, ...moreIpv6] = lengths
-  return { ipv4: ipv4(own) - ipv4(back), ipv6Prefix, moreIpv6 }
+  return { ipv4: ipv4(own) - ipv4(back), ipv6Prefix, moreIpv6, ...(stays && { vlan: stays.pool.vlan }) }
 }
 
 /**
@@ -69,7 +75,7 @@ export function tellInside(tx: Tx, { serverId, readdressing }: Moved, now: numbe
 }
 
 /** Names one move in the list of addresses of a pool. */
-const reasonOf = ({ id }: Pick<Transfer, 'id'>) => `Move ${id}`
+const reasonOf = ({ id }: Pick<Transfer, 'id'>) => transitReasons.move(id)
 
 /**
  * Keeps addresses of the node for the server: those that it had there before, as far as they are held for it, and new

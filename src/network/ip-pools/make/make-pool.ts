@@ -4,11 +4,12 @@ import { named } from '../../../kernel/api/named.ts'
 import { newId } from '../../../kernel/db/ids.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { mustBeNodes } from '../model.ts'
-import { allPools, attachTo, fillPool, insertPool, rescopePool, rescopeRest } from '../queries.ts'
+import { allPools, attachTo, fillPool, insertPool, nodeIdsOf, rescopePool, rescopeRest } from '../queries.ts'
 import { type Network, toNetwork, toNumber, toText } from '../ranges.ts'
 import { canMeet, isPrivateRange, scopeFor } from '../scope.ts'
 import { EVERYWHERE, type Pool } from '../tables.ts'
 import { locationName, type PoolContext } from '../users.ts'
+import { mustCarry } from '../vlan/carried.ts'
 
 /** Every IPv4 address of a pool is a row from the start; a /16 is 65,536 rows. */
 const SMALLEST_IPV4_PREFIX = 16
@@ -22,10 +23,14 @@ type Given = {
   resolvers?: readonly string[] | undefined
   nodeIds?: readonly string[] | undefined
   quarantineHours?: number | undefined
+  vlan?: number | null | undefined
 }
 type Making = PoolContext & { tx: Tx }
 
-/** Adds a pool with its addresses. Throws `validation_failed`, `name_taken` or `pool_overlaps`. `now`: in ms. */
+/**
+ * Adds a pool with its addresses. Throws `validation_failed`, `name_taken`, `pool_overlaps` or `vlan_not_carried`.
+ * `now`: in ms.
+ */
 export function makePool(call: Making, given: Given, now: number): Pool {
   const { tx } = call
   const network = networkFrom(given.network)
@@ -37,6 +42,8 @@ export function makePool(call: Making, given: Given, now: number): Pool {
   })
   const nodeIds = [...(given.nodeIds ?? [])]
   mustBeNodes(call, nodeIds)
+  const { vlan = null } = given
+  mustCarry(call, vlan, nodeIds)
   const id = newId('pool')
   const scope = scopeFor(call, { id, network: given.network, scope: id }, nodeIds)
   mustOverlapNone(call, { id, version: network.version, first, last, gateway, scope })
@@ -52,6 +59,7 @@ export function makePool(call: Making, given: Given, now: number): Pool {
       last: toText(network.version, last),
       resolvers,
       scope,
+      vlan,
       ...(given.quarantineHours !== undefined && { quarantineHours: given.quarantineHours }),
       createdAt: now,
     }),
@@ -61,8 +69,17 @@ export function makePool(call: Making, given: Given, now: number): Pool {
   return made
 }
 
-/** These nodes route the pool from now on, and no others. Answers it as it is then. Throws `pool_overlaps`. */
+/**
+ * These nodes route the pool from now on, and no others; one that did before may have lost its VLAN. Answers the pool as
+ * it is then. Throws `pool_overlaps` or `vlan_not_carried`.
+ */
 export function attachPoolTo<P extends Pool>(call: Making, target: P, nodeIds: readonly string[]): P {
+  const before = new Set(nodeIdsOf(call.tx, target.id))
+  mustCarry(
+    call,
+    target.vlan,
+    nodeIds.filter((id) => !before.has(id)),
+  )
   const scope = scopeFor(call, target, nodeIds)
   if (scope !== target.scope) {
     mustOverlapNone(call, { ...target, ...numbersOf(target), scope })

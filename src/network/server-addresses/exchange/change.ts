@@ -34,7 +34,9 @@ export const changePrimaryAddress = operation({
     const old = primaryOf(tx, target, version)
     mustLearn(tx, target)
     const of = { workloadId: target.id, nodeId: target.nodeId, reason: reasonOf(target.id) }
-    const need = version === 4 ? { ipv4: 1, ipv6Prefix: null } : { ipv4: 0, ipv6Prefix: old.prefixLength }
+    const wanted = version === 4 ? { ipv4: 1, ipv6Prefix: null } : { ipv4: 0, ipv6Prefix: old.prefixLength }
+    // Its card stays in its network, where its other addresses are.
+    const need = { ...wanted, vlan: old.pool.vlan }
     const [take] = reserveAddresses(tx, of, need)
     const next = addressesById(tx, [take!])[0]!
     const parts = [{ serverId: target.id, give: old.id, take: take! }] as const

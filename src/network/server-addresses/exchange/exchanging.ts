@@ -13,6 +13,7 @@ import { saga } from '../../../kernel/jobs/saga.ts'
 import { releaseJob } from '../../../kernel/jobs/start.ts'
 import { addressesById, exchangeAddresses, freeReserved, swapAddresses } from '../../ip-pools/allocate.ts'
 import { toNumber, toText } from '../../ip-pools/ranges.ts'
+import { transitReasons } from '../../ip-pools/vlan/in-transit.ts'
 import { namesOf, wantName } from '../../reverse-dns/queries.ts'
 import { commands, type Part, type Parts, planPart, textOf } from './parts.ts'
 
@@ -20,7 +21,7 @@ import { commands, type Part, type Parts, planPart, textOf } from './parts.ts'
 type Input = { parts: Parts; partnerJob: string | null }
 
 /** Names the change among the addresses of a pool: a server has one at a time. */
-export const reasonOf = (serverId: string) => `Next address of ${serverId}`
+export const reasonOf = transitReasons.change
 
 /** Holds the other server of a swap: it does nothing, and ends with the swap. */
 export const awaitingSwap = saga<{ serverId: string }>('await_swap', { title: 'Address swap' }).record(

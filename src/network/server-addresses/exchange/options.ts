@@ -60,6 +60,7 @@ function partnersOf(tx: Db, target: Server, address: ReturnType<typeof addresses
     if (
       !its ||
       isApart(target, other) ||
+      its.pool.vlan !== address.pool.vlan ||
       !isRoutedBy(tx, its.id, target.nodeId) ||
       !isRoutedBy(tx, address.id, other.nodeId)
     )

@@ -4,6 +4,7 @@ import { ApiError, invalid } from '../../../kernel/api/errors.ts'
 import { described, fields, operation, see } from '../../../kernel/api/operation.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { isRoutedBy } from '../../ip-pools/floating.ts'
+import { vlanWords } from '../../ip-pools/vlan/carried.ts'
 import { addressActions } from '../states.ts'
 import { awaitingSwap, exchanging, finish, record } from './exchanging.ts'
 import { exchangeResponse, shownPart, version } from './model.ts'
@@ -61,6 +62,12 @@ export const swapPrimaryAddresses = operation({
     ] as const)
       if (!isRoutedBy(tx, address.id, to.nodeId))
         throw new ApiError('address_not_routed', `The node of ${to.hostname} does not route ${address.address}.`)
+    if (own.pool.vlan !== its.pool.vlan)
+      throw new ApiError(
+        'address_not_routed',
+        `${own.address} is in ${vlanWords(own.pool.vlan)} and ${its.address} in ${vlanWords(its.pool.vlan)}. Servers ` +
+          'swap addresses of one network.',
+      )
     const parts = [
       { serverId: target.id, give: own.id, take: its.id },
       { serverId: other.id, give: its.id, take: own.id },
