@@ -126,6 +126,8 @@ type NodeHealthRow = {
   version: string
   kind: string
   fake: number
+  /** JSON of its uplink; null: none is named. */
+  uplink: string | null
   /** It takes new servers. */
   open: number
 }
@@ -164,7 +166,7 @@ const statements = prepared(({ $client }) => ({
   health: $client.prepare<NodeHealthRow, []>(
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, n.skew_ms AS skewMs, n.differences,
       n.facts ->> '$.agentVersion' AS version, n.facts ->> '$.virtualisation.kind' AS kind,
-      n.facts ->> '$.fake' AS fake, n.open
+      n.facts ->> '$.fake' AS fake, n.facts ->> '$.uplink' AS uplink, n.open
      FROM nodes n WHERE n.removed_at IS NULL ORDER BY n.name`,
   ),
   figures: $client.prepare<NodeFigureRow, []>(

@@ -1,4 +1,5 @@
 import { SKEW_SHOWN_MS } from '../../../agent/protocol/monotonic-clock.ts'
+import type { Uplink } from '../../../agent/protocol/wire.ts'
 import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
 import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.ts'
 import { iso } from '../../kernel/db/clock.ts'
@@ -8,6 +9,7 @@ import { claimedPlacesOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
 import { type NodeHealthRow, nodesHealth } from '../node-records/queries.ts'
+import { uplinkTroubles } from '../node-records/uplink.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
 import { listedOnEach } from '../workloads/queries.ts'
@@ -58,6 +60,7 @@ function troublesOf(call: ReadContext): Attention[] {
           ...misbehaving(call, n),
           ...asItShouldBe(n, claimed.get(n.id) ?? 0),
           ...able(n),
+          ...wired(n),
           ...(withPool.has(n.id) ? [] : withoutPool(call, n)),
           ...space(call, n),
           ...upToDate(call, n),
@@ -138,6 +141,18 @@ function asItShouldBe(n: NodeHealthRow, ofAddresses: number): Attention[] {
       href: `/admin/nodes/${n.id}#differences`,
     },
   ]
+}
+
+/** A bond that has lost a port still works, and the next port takes it down. */
+function wired(n: Node): Attention[] {
+  const uplink = n.uplink === null ? undefined : (JSON.parse(n.uplink) as Uplink)
+  if (!uplink) return []
+  return uplinkTroubles(uplink).map(({ level, words, effect }) => ({
+    ...at(n),
+    level,
+    what: `${n.name}: ${words}.`,
+    effect,
+  }))
 }
 
 /** A node that is there for GPU instances alone needs no virtual machines. */

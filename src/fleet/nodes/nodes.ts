@@ -61,7 +61,12 @@ export const getNode = operation({
       'What it did within the last day that no node should.',
     ),
     found: t.Array(t.Object({ kind: t.String(), workloadId: nullable(t.String()), words: t.String() })),
-    pools: t.Array(t.Object({ id: t.String(), name: t.String(), network: t.String() })),
+    pools: t.Array(
+      t.Object({
+        ...{ id: t.String(), name: t.String(), network: t.String() },
+        vlan: described(nullable(t.Integer()), 'Null: none.'),
+      }),
+    ),
   }),
   run(call) {
     const { tx, target } = call

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { dirname, relative } from 'node:path'
 import type { FakeSettings } from '../../../agent/host/fake-host.ts'
 import { keepAliveAgent } from '../../../agent/protocol/net/pinned-request.ts'
-import { firmwares } from '../../../agent/protocol/wire.ts'
+import { firmwares, vlanRangesOf } from '../../../agent/protocol/wire.ts'
 import { files } from '../../../public/assets.ts'
 import { configFrom } from '../../../src/app/config.ts'
 import { createController } from '../../../src/app/controller.ts'
@@ -390,6 +390,9 @@ export async function panel(options: Options = {}) {
               hardware: { firmware: settings.firmware ?? [...firmwares], tpm: settings.tpm ?? true },
               bridges: [],
               addresses: [],
+              ...(settings.uplink && {
+                uplink: { ...settings.uplink, up: true, vlans: vlanRangesOf(settings.uplink.vlans)! },
+              }),
               managementAddress: `10.9.0.${agents.size + 1}`,
             },
           })

@@ -38,6 +38,8 @@ import { Absences, Heartbeats } from './heartbeats.tsx'
 import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
 import { awaySince, Stale } from './stale.tsx'
 import { Warnings, WhatToTry } from './warnings.tsx'
+import { UplinkOf } from './uplink.tsx'
+import { Warnings } from './warnings.tsx'
 
 const reads = {
   node: getNode,
@@ -191,6 +193,7 @@ const Host = ({ node: n }: NodeProps) => (
         ['Booted', <Ago iso={new Date(n.facts.bootedAt).toISOString()} />],
         ['Addresses', lines(n.facts.addresses)],
         ['Bridges', <Bridges node={n} />],
+        ['Uplink', n.facts.uplink && <UplinkOf uplink={n.facts.uplink} />],
         ['Address pools', <Pools node={n} />],
         ['ID', <Copyable text={n.id} what="ID" />],
       ]}
@@ -219,6 +222,7 @@ const Pools = ({ node: n }: NodeProps) =>
           {p.name}
         </Link>{' '}
         <code>{p.network}</code>
+        {p.vlan !== null && <span class="muted"> VLAN {p.vlan}</span>}
       </div>
     ))
   ) : (

@@ -7,6 +7,7 @@ import { Ago, Time } from '../../components/time.tsx'
 import { count, sentence } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
+import { UplinkWarnings } from './uplink.tsx'
 
 /** A clock that is further off than this is worth a notice. */
 const SKEW_SECONDS = 30
@@ -80,6 +81,7 @@ export const Warnings = ({ node: n }: { node: ShownNode }) => (
         or attach one.
       </Note>
     )}
+    {!n.lostAt && <UplinkWarnings node={n} />}
     {n.facts.bridges.every((b) => b.name !== n.bridge) && (
       <Note level="bad">
         <strong>It has no bridge {n.bridge}.</strong> Servers cannot be installed there. Choose another bridge with

@@ -12,6 +12,7 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { QuarantineField } from './quarantine.tsx'
+import { VlanField, vlanOf } from './vlan.tsx'
 
 type Pool = Answers<{ p: typeof listPools }>['p']['data'][number]
 export type Nodes = Answers<{ n: typeof listNodes }>['n'] | undefined
@@ -53,7 +54,16 @@ const columns: readonly Column<Pool>[] = [
     ),
   },
   { title: 'Version', kind: 'state', width: 10, sort: 'version', cell: (p) => `IPv${p.version}` },
-  { title: 'Network', kind: 'addr', width: 18, cell: (p) => <span class="mono">{p.network}</span> },
+  {
+    title: 'Network',
+    kind: 'addr',
+    width: 18,
+    cell: (p) => (
+      <>
+        <span class="mono">{p.network}</span> {vlanOf(p) && <small class="muted">{vlanOf(p)}</small>}
+      </>
+    ),
+  },
   { title: 'Gateway', kind: 'mid', width: 16, cell: (p) => <span class="mono">{p.gateway}</span> },
   { title: 'Use', width: 24, cell: (p) => <PoolUse of={p} inline /> },
   { title: 'Nodes', kind: 'mid', width: 14, cell: (p) => <NodeLinks nodes={p.nodes} /> },
@@ -138,7 +148,10 @@ const AddPool = ({ nodes }: { nodes: Nodes }) => (
           value="9.9.9.9 1.1.1.1"
           hint="DNS resolvers that servers use, separated by spaces."
         />
-        <QuarantineField scope="pool" value={DEFAULT_QUARANTINE_HOURS} />
+        <div class="pair">
+          <QuarantineField scope="pool" value={DEFAULT_QUARANTINE_HOURS} />
+          <VlanField scope="pool" value={null} />
+        </div>
         <NodeChecks scope="pool" nodes={nodes} values={nodes?.data.length === 1 ? nodes.data.map((n) => n.id) : []} />
       </>
     }

@@ -13,6 +13,7 @@ import { History } from '../address-history/history.tsx'
 import { CELLS, ChosenAddress, type PoolAddress, PoolMap, stateWords } from './addresses.tsx'
 import { NodeChecks, NodeLinks, type Nodes, PoolUse } from './list.tsx'
 import { SetQuarantine } from './quarantine.tsx'
+import { SetVlan, Uncarried, vlanOf } from './vlan.tsx'
 
 /** As many as one looks over; each address has a page with all of its own. */
 const RECENT = 10
@@ -44,6 +45,7 @@ export const poolPage = page({
         actions={<PoolActions pool={pool} nodes={nodes} />}
       />
       <Awaiting pool={pool} />
+      <Uncarried pool={pool} />
       <ChosenAddress addresses={addresses.data} />
       <div class="split">
         <div>
@@ -87,6 +89,7 @@ const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
       fields={<NodeChecks scope={`attach-${p.id}`} nodes={nodes} values={p.nodes.map((n) => n.id)} />}
     />
     <SetQuarantine pool={p} />
+    <SetVlan pool={p} />
     <Action
       op={removePool}
       params={{ id: p.id }}
@@ -130,6 +133,7 @@ const Details = ({ pool: p }: { pool: Pool }) => (
               ? p.resolvers.map((r) => <div class="mono">{r}</div>)
               : 'None: servers cannot resolve names.',
           ],
+          ['VLAN', vlanOf(p) || 'None: servers are on the bridge of their node.'],
           ['Nodes', <NodeLinks nodes={p.nodes} none="None: no server gets an address from it." />],
           ['Unique', (p.uniqueAt || p.nodes.length > 0) && <UniqueAt pool={p} />],
           ['In use', count(p.held, 'address', 'addresses')],
