@@ -1,7 +1,7 @@
 import { say } from '../controller-link/job-log.ts'
 import { wordsOf } from '../failure.ts'
 import type { Handlers } from '../host/host.ts'
-import type { Routing } from '../host/routing.ts'
+import type { Routing } from '../host/network/routing.ts'
 import { announceAddresses } from '../host/start-vm.ts'
 import { log } from '../log.ts'
 import type { firewallCommands } from '../protocol/commands/firewall.ts'

@@ -34,17 +34,17 @@ import { FakeVlans } from '../drivers/vlan/fake.ts'
 import { FakeWorkspaces } from '../drivers/workspace/fake.ts'
 import { decrypting } from '../protocol/for-node.ts'
 import { type Facts, firmwares, type PoolCapacity, type Uplink } from '../protocol/wire.ts'
-import { openState } from '../state.ts'
+import { openState, type State } from '../state.ts'
 import { VERSION } from '../version.ts'
 import { gpuFacts, uplinkFacts } from './facts.ts'
 import { hanging, openFaults, whileHanging } from './faults.ts'
 import { type Host, SILENT_AFTER_MS } from './host.ts'
 import { Metering } from './metering.ts'
 import type { HostCounters } from './metrics/counters.ts'
+import { Routing } from './network/routing.ts'
+import { VlanNetworking } from './network/vlan-networking.ts'
 import { PortSecurity } from './port-security.ts'
 import { PrivateNetworking } from './private-networking.ts'
-import { Routing } from './routing.ts'
-import { VlanNetworking } from './vlan-networking.ts'
 
 /** `file`: the database of the pool, which other fake hosts reach too; it has the name in `storage` there. */
 type FakePoolSettings = Pick<PoolCapacity, 'name' | 'totalBytes'> & Partial<PoolCapacity> & { file?: string }
@@ -143,16 +143,7 @@ export function openFakeHost(
   const counters = new FakeCounters(db, settings.bootId)
   const metering = new Metering(join(dataDir, 'traffic.db'), counters, state, now)
   const network = new FakeNetwork([settings.bridge])
-  // Read anew, so that a test or a person changes it while the agent runs.
-  const uplinkNow = () => fakeSettingsIn(dataDir).uplink ?? given.uplink
-  const fakeVlans = new FakeVlans(() => {
-    const { name: _, vlans: __, ...state } = uplinkNow() ?? { name: '', vlans: '' }
-    return state
-  })
-  const vlans = new VlanNetworking(fakeVlans, state, () => {
-    const uplink = uplinkNow()
-    return uplink ? uplinkFrom(uplink.name, uplink.vlans) : uplinkIn(dataDir)
-  })
+  const { fakeVlans, vlans } = vlansOf(dataDir, given, state)
   const consoles = new FakeConsoles(join(dataDir, 'c'), fakeHypervisor.power)
   const guestAgent = new FakeGuestAgent(db, fakeHypervisor)
   const poolOf = ({ file, ...pool }: FakePoolSettings) => {
@@ -251,6 +242,20 @@ export function openFakeHost(
     containers.powerOff()
   }
   return host
+}
+
+/** Its settings are read anew, so that a test or a person changes them while the agent runs. */
+function vlansOf(dataDir: string, given: Partial<FakeSettings>, state: State) {
+  const now = () => fakeSettingsIn(dataDir).uplink ?? given.uplink
+  const fakeVlans = new FakeVlans(() => {
+    const { name: _, vlans: __, ...reported } = now() ?? { name: '', vlans: '' }
+    return reported
+  })
+  const vlans = new VlanNetworking(fakeVlans, state, () => {
+    const uplink = now()
+    return uplink ? uplinkFrom(uplink.name, uplink.vlans) : uplinkIn(dataDir)
+  })
+  return { fakeVlans, vlans }
 }
 
 const hypervisorMethods = [

@@ -26,10 +26,10 @@ import type { CommandName, Facts } from '../protocol/wire.ts'
 import type { State } from '../state.ts'
 import type { Metering } from './metering.ts'
 import type { HostCounters } from './metrics/counters.ts'
+import type { Routing } from './network/routing.ts'
+import type { VlanNetworking } from './network/vlan-networking.ts'
 import type { PortSecurity } from './port-security.ts'
 import type { PrivateNetworking } from './private-networking.ts'
-import type { Routing } from './routing.ts'
-import type { VlanNetworking } from './vlan-networking.ts'
 
 export interface Host {
   hypervisor: Hypervisor

@@ -50,10 +50,10 @@ import {
 import { type Host, SILENT_AFTER_MS } from './host.ts'
 import { Metering } from './metering.ts'
 import { countersOfHost } from './metrics/counters.ts'
+import { Routing } from './network/routing.ts'
+import { VlanNetworking } from './network/vlan-networking.ts'
 import { PortSecurity } from './port-security.ts'
 import { PrivateNetworking } from './private-networking.ts'
-import { Routing } from './routing.ts'
-import { VlanNetworking } from './vlan-networking.ts'
 
 /**
  * Opens the real host with its data in `dataDir`. Without an identity, before enrolment, it cannot download from the

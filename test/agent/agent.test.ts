@@ -120,7 +120,7 @@ describe('the uplink of a node', () => {
     expect((await berthAgent(['uplink', ...at])).out).toBe('eno1, VLANs: all\n')
     expect((await berthAgent(['uplink', ...at, '--none'])).out).toStartWith('No uplink is named')
     expect((await berthAgent(['uplink', ...at])).out).toStartWith('No uplink is named')
-  }, 30_000)
+  })
 })
 
 describe('a connected agent', () => {

@@ -12,9 +12,10 @@ export interface Vlans {
   /** The uplink as it is now. Throws nothing: what is wrong with it is its `problem`. */
   look(settings: UplinkSettings): Promise<Uplink>
   /**
-   * Makes a bridge for each of these VLANs, joined with that VLAN of the uplink and with nothing of the host. Bridges of
-   * other VLANs are removed when no vm is on them. Without an uplink those that are there stay as they are. Converges,
-   * also after a boot or where another program removed something. Answers why some could not be made, in words.
+   * Makes a bridge for each of these VLANs, joined with that VLAN of the uplink and with nothing of the host. Bridges
+   * of other VLANs are removed when no vm is on them. Without an uplink those that are there stay as they are.
+   * Converges, also after a boot or where another program removed something. Answers why some could not be made, in
+   * words.
    */
   apply(uplink: string | undefined, vlans: readonly number[]): Promise<ReadonlyMap<number, string>>
 }

@@ -1,4 +1,4 @@
-// What is wrong with the uplink of a node, in words.
+// The troubles of the uplink of a node, in words.
 import type { Uplink } from '../../../agent/protocol/wire.ts'
 import { list } from '../../kernel/words.ts'
 

@@ -2,7 +2,7 @@
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { heldAddressCount } from '../../network/ip-pools/queries.ts'
-import { type Vlan, vlanOf } from '../../network/ip-pools/vlan/carried.ts'
+import { type Vlan, vlanOf } from '../../network/ip-pools/vlan/queries.ts'
 import type { WorkloadKind } from './kind.ts'
 import { fromWorkloads, type Workload } from './queries.ts'
 import { statusIs, statusOf } from './status.ts'

@@ -18,7 +18,8 @@ import { type CommandSource, saga } from '../../kernel/jobs/saga.ts'
 import { startJob } from '../../kernel/jobs/start.ts'
 import { addressesOf } from '../ip-pools/allocate.ts'
 import { isRoutedBy, pointFloating } from '../ip-pools/floating.ts'
-import { vlanOfWorkload, vlanWords } from '../ip-pools/vlan/carried.ts'
+import { vlanWords } from '../ip-pools/vlan/carried.ts'
+import { vlanOfWorkload } from '../ip-pools/vlan/queries.ts'
 import { addressOf, type FloatingIp, floatingIp, mustRest } from './model.ts'
 import { changeFloating, floatingById } from './queries.ts'
 import { floatingActions } from './states.ts'
@@ -64,8 +65,8 @@ export const assignFloatingIp = operation({
     if ((vlanOfWorkload(tx, to.id) ?? null) !== pool.vlan)
       throw new ApiError(
         'address_not_routed',
-        `${address} is in another network than ${to.hostname}: ${vlanWords(pool.vlan)}. Choose a server whose addresses are ` +
-          'in that network, or release the address and reserve another one.',
+        `${address} is in another network than ${to.hostname}: ${vlanWords(pool.vlan)}. Choose a server whose ` +
+          'addresses are in that network, or release the address and reserve another one.',
       )
     const about = serverJob(to, { by: actor, title: `Point ${address} to ${to.hostname}`, now: clock() })
     const jobId = startJob(tx, movingFloatingIp, inputOf(tx, target, to), about)

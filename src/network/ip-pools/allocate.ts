@@ -10,7 +10,8 @@ import { earlyFrom, passEarly, prefixIn, type Range, startOf, takenPlaces } from
 import { restingWords } from './quarantine/rest.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, pools } from './tables.ts'
-import { type At, isCarried, isOffered, uncarriedWords, type Vlan, vlansOfNode } from './vlan/carried.ts'
+import { uncarriedWords } from './vlan/carried.ts'
+import { type At, isCarried, isOffered, type Vlan, vlansOfNode } from './vlan/queries.ts'
 
 const insert = inserting(addresses)
 // INDEXED BY pins the plan: the planner may otherwise walk through every address that is taken, at every order. +?: 2

@@ -9,7 +9,7 @@ import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
 import { restingWords } from './quarantine/rest.ts'
 import { poolById } from './queries.ts'
 import { addresses } from './tables.ts'
-import { isCarried, isOffered, type Vlan } from './vlan/carried.ts'
+import { isCarried, isOffered, type Vlan } from './vlan/queries.ts'
 
 const RESERVED_FOR = 'Floating address'
 const insert = inserting(addresses)

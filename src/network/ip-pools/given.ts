@@ -9,7 +9,8 @@ import { awaitingReports, isGiven, withholdsFor } from './awaited.ts'
 import { prefixIn, startOf } from './prefixes.ts'
 import { type Network, toNetwork, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool } from './tables.ts'
-import { carriesVlan, isOffered, type Vlan, vlanWords } from './vlan/carried.ts'
+import { vlanWords } from './vlan/carried.ts'
+import { carriesVlan, isOffered, type Vlan } from './vlan/queries.ts'
 
 type Row = Pick<Address, 'id' | 'poolId' | 'prefixLength' | 'workloadId' | 'reservedFor' | 'holderId'>
 const columns = `a.id, a.pool_id AS poolId, a.prefix_length AS prefixLength, a.workload_id AS workloadId,

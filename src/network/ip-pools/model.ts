@@ -8,7 +8,7 @@ import { DEFAULT_QUARANTINE_HOURS } from './quarantine/hours.ts'
 import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
 import { locationName, type PoolContext, routerName } from './users.ts'
-import { carriesVlan } from './vlan/carried.ts'
+import { carriesVlan } from './vlan/queries.ts'
 
 const staffOnly =
   <Row>(find: (tx: Db, id: string) => Row | undefined) =>

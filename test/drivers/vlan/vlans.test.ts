@@ -1,5 +1,5 @@
-// VLANs on the uplink of a node: the fake, the kernel in a network namespace, and vms that are in them. A kernel without
-// VLANs is tried with another kind of interface on the uplink, which carries one network alone and no tags.
+// VLANs on the uplink of a node: the fake, and the kernel in a network namespace. A kernel without VLANs is tried with
+// another kind of interface on the uplink, which carries one network alone and no tags.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { announceFrom } from '../../../agent/drivers/network/announce.ts'
 import { FakeVlans } from '../../../agent/drivers/vlan/fake.ts'
@@ -112,7 +112,7 @@ describe.skipIf(note(lacking, 'bridges of VLANs'))('the kernel, in a network nam
     // Neither the bridge nor the interface of the VLAN has an address of the host.
     for (const device of ['bvb20', 'bvl20'])
       expect((await ip('-json', 'address', 'show', 'dev', device)).out).not.toContain('"local"')
-  }, 20_000)
+  })
 
   test('what another program takes away comes back, and a vm stays on its bridge', async () => {
     await driver.apply(UPLINK, [20])
@@ -128,7 +128,7 @@ describe.skipIf(note(lacking, 'bridges of VLANs'))('the kernel, in a network nam
     await driver.apply(UPLINK, [20])
     expect(await comesToReach('10.44.0.1')).toBe(true)
     expect((await run('nft', ['list', 'table', 'bridge', 'berth_vlan'], { quietly: true })).out).toContain('bvl*')
-  }, 20_000)
+  })
 
   test('neighbours in the VLAN are told where an address is now', async () => {
     await driver.apply(UPLINK, [20])
@@ -158,7 +158,7 @@ describe.skipIf(note(lacking, 'bridges of VLANs'))('the kernel, in a network nam
     const known = async () => (await ip('-n', beyond, 'neighbour', 'show', '10.44.0.2')).out
     for (let n = 0; n < 50 && !(await known()).includes(mac); n++) await Bun.sleep(20)
     expect(await known()).toContain(mac)
-  }, 20_000)
+  })
 
   test('an uplink that is not there makes no bridge with a way out, and says so', async () => {
     expect(await driver.apply('nowhere0', [20])).toEqual(new Map([[20, 'this node has no interface nowhere0']]))

@@ -212,7 +212,7 @@ describe('the card of a server is in one network', () => {
     const id = await p.place('web01', p.a.id, { packageId: pack.id })
     expect(await ipsOf(p, id)).toEqual(['198.51.29.10', '198.51.29.11', expect.stringContaining('2001:db8:29:')])
     expect(bridgesOn(p.a)).toEqual(['bvb29'])
-    // What is in another VLAN is no stock for it.
+    // Pools of another VLAN are no stock for it.
     const supply = supplyOf(p.db, need)
     expect(supply.attached.get(p.a.id)!.map(({ vlan, v4, v6 }) => [vlan, v4.length, v6.length])).toEqual([
       [20, 1, 0],

@@ -13,7 +13,7 @@ import { History } from '../address-history/history.tsx'
 import { CELLS, ChosenAddress, type PoolAddress, PoolMap, stateWords } from './addresses.tsx'
 import { NodeChecks, NodeLinks, type Nodes, PoolUse } from './list.tsx'
 import { SetQuarantine } from './quarantine.tsx'
-import { SetVlan, Uncarried, vlanOf } from './vlan.tsx'
+import { SetVlan, vlanOf } from './vlan.tsx'
 
 /** As many as one looks over; each address has a page with all of its own. */
 const RECENT = 10
@@ -76,6 +76,17 @@ const Awaiting = ({ pool: p }: { pool: Pool }) =>
     <Note level="bad">
       <strong>It gives no addresses yet.</strong> The database was restored, and it is not known since which addresses
       are in use on <NodeLinks nodes={p.awaited} none="" />.
+    </Note>
+  )
+
+const Uncarried = ({ pool: p }: { pool: Pool }) =>
+  p.uncarried.length > 0 && (
+    <Note level="bad">
+      <strong>
+        VLAN {p.vlan} is not carried by <NodeLinks nodes={p.uncarried} none="" />.
+      </strong>{' '}
+      They give no addresses of this pool, and servers there lose the network when they are started again. Let the
+      switch ports have the VLAN, and say so on each node with <code>berth agent uplink</code>.
     </Note>
   )
 

@@ -1,13 +1,11 @@
-// The VLAN of a pool, and its nodes that do not carry it.
+// The VLAN of a pool.
 import { FIRST_VLAN, LAST_VLAN } from '../../../agent/protocol/wire.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { getPool } from '../../../src/network/ip-pools/pools.ts'
 import { setPoolVlan } from '../../../src/network/ip-pools/vlan/set.ts'
 import { Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
-import { Note } from '../../components/section.tsx'
 import { count } from '../../components/words.ts'
-import { NodeLinks } from './list.tsx'
 
 type Pool = Answers<{ p: typeof getPool }>['p']
 
@@ -33,7 +31,8 @@ export const SetVlan = ({ pool: p }: { pool: Pool }) => (
     title={`VLAN of ${p.name}`}
     disabledReason={
       p.held > 0 &&
-      `Servers use ${count(p.held, 'address', 'addresses')} of it. Add a pool in the other VLAN and give them addresses of that one.`
+      `Servers use ${count(p.held, 'address', 'addresses')} of it. Add a pool in the other VLAN, and give them ` +
+        'addresses of that one.'
     }
     fields={<VlanField scope={`vlan-${p.id}`} value={p.vlan} />}
   />
@@ -41,14 +40,3 @@ export const SetVlan = ({ pool: p }: { pool: Pool }) => (
 
 /** `VLAN 20`, or nothing for a pool without. */
 export const vlanOf = ({ vlan }: Pick<Pool, 'vlan'>) => vlan !== null && `VLAN ${vlan}`
-
-export const Uncarried = ({ pool: p }: { pool: Pool }) =>
-  p.uncarried.length > 0 && (
-    <Note level="bad">
-      <strong>
-        VLAN {p.vlan} is not carried by <NodeLinks nodes={p.uncarried} none="" />.
-      </strong>{' '}
-      They give no addresses of this pool, and servers there lose the network when they are started again. Let the
-      switch ports have the VLAN, and say so on each node with <code>berth agent uplink</code>.
-    </Note>
-  )

@@ -70,8 +70,8 @@ export function makePool(call: Making, given: Given, now: number): Pool {
 }
 
 /**
- * These nodes route the pool from now on, and no others; one that did before may have lost its VLAN. Answers the pool as
- * it is then. Throws `pool_overlaps` or `vlan_not_carried`.
+ * These nodes route the pool from now on, and no others; one that did before may have lost its VLAN. Answers the pool
+ * as it is then. Throws `pool_overlaps` or `vlan_not_carried`.
  */
 export function attachPoolTo<P extends Pool>(call: Making, target: P, nodeIds: readonly string[]): P {
   const before = new Set(nodeIdsOf(call.tx, target.id))

@@ -2,7 +2,7 @@ import { mayCall } from '../../../kernel/api/operation.ts'
 import type { Source } from '../../../kernel/attention.ts'
 import { listPools } from '../pools.ts'
 import { routerName } from '../users.ts'
-import { uncarriedPools } from './carried.ts'
+import { uncarriedPools } from './queries.ts'
 
 /** Pools that a node routes and whose VLAN it does not carry, or not any more. */
 export const lostVlans: Source = (call) => {

@@ -7,7 +7,7 @@ import type { Pool } from '../tables.ts'
 import type { PoolContext } from '../users.ts'
 import { mustCarry, vlanWords } from './carried.ts'
 import { vlanField } from './field.ts'
-import { addressInTransit } from './in-transit.ts'
+import { addressInTransit } from './queries.ts'
 
 export const setPoolVlan = operation({
   id: 'pools.set-vlan',

@@ -1,10 +1,10 @@
 // The VLANs that vms of this node are in. Each is noted before its bridge is made and forgotten when its last vm is
 // gone, so that the bridges are there again after a boot, before vms start.
-import { type UplinkSettings, type Vlans, vlanBridgeOf } from '../drivers/vlan/vlans.ts'
-import { Failure } from '../failure.ts'
-import { hasVlan, type Uplink, type Vm } from '../protocol/wire.ts'
-import { serialQueue } from '../serial-queue.ts'
-import type { State } from '../state.ts'
+import { type UplinkSettings, type Vlans, vlanBridgeOf } from '../../drivers/vlan/vlans.ts'
+import { Failure } from '../../failure.ts'
+import { hasVlan, type Uplink, type Vm } from '../../protocol/wire.ts'
+import { serialQueue } from '../../serial-queue.ts'
+import type { State } from '../../state.ts'
 
 export class VlanNetworking {
   private readonly inTurn = serialQueue()

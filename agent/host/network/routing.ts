@@ -1,8 +1,8 @@
 // The routes of the vms' prefixes, worked out anew from the port rules: after a change of them, at the start of the
 // agent, and each minute, because a bridge that goes down and up loses its routes.
-import type { Network, RoutedPrefix } from '../drivers/network/network.ts'
-import { guestAddressIn } from '../protocol/guest-address.ts'
-import type { State } from '../state.ts'
+import type { Network, RoutedPrefix } from '../../drivers/network/network.ts'
+import { guestAddressIn } from '../../protocol/guest-address.ts'
+import type { State } from '../../state.ts'
 
 export class Routing {
   private last: Promise<unknown> = Promise.resolve()
