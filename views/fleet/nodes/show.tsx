@@ -37,9 +37,8 @@ import { NodeHead } from './frame.tsx'
 import { Absences, Heartbeats } from './heartbeats.tsx'
 import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
 import { awaySince, Stale } from './stale.tsx'
-import { Warnings, WhatToTry } from './warnings.tsx'
 import { UplinkOf } from './uplink.tsx'
-import { Warnings } from './warnings.tsx'
+import { Warnings, WhatToTry } from './warnings.tsx'
 
 const reads = {
   node: getNode,
