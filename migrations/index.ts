@@ -112,6 +112,7 @@ import sourceRemovals from './0189_source_removals.sql' with { type: 'text' }
 import controlKeys from './0190_control_keys.sql' with { type: 'text' }
 import importMessages from './0191_import_messages.sql' with { type: 'text' }
 import rollOuts from './0192_roll_outs.sql' with { type: 'text' }
+import vlans from './0193_vlans.sql' with { type: 'text' }
 import truthAboutState from './0201_truth_about_state.sql' with { type: 'text' }
 import searchIndex from './0204_search_index.sql' with { type: 'text' }
 import consoleVisits from './0210_console_visits.sql' with { type: 'text' }
@@ -119,7 +120,6 @@ import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
-import vlans from './0193_vlans.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },

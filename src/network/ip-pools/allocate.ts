@@ -232,8 +232,8 @@ function prefixesLeft(tx: Db, pool: Cut, prefixLength: number): number {
 export const takeExtraIpv4 = (tx: Tx, workloadId: string, at: At): string => takeIpv4(tx, workloadId, at, 1, false)[0]!
 
 /**
- * Takes `count` IPv4 addresses from the pools of one VLAN at the node; the first is the primary one, unless the workload
- * has one. Throws `no_addresses`.
+ * Takes `count` IPv4 addresses from the pools of one VLAN at the node; the first is the primary one, unless the
+ * workload has one. Throws `no_addresses`.
  */
 export function takeIpv4(tx: Tx, workloadId: string, at: At, count: number, hasPrimary = true): string[] {
   const { freeIpv4, take } = statements(tx)
