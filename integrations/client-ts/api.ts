@@ -3899,13 +3899,13 @@ export type NodeStoragePool = {
   usedPercent: number | null
   /** Of its space for metadata; null where it has none of its own. */
   metadataPercent: number | null
-  /** Promised to disks and snapshots. */
+  /** Held for disks and snapshots. */
   heldDiskGb: number
-  /** So much may be promised. */
+  /** The overcommit limit: so much can be held. */
   limitGb: number
   /** The largest disk that fits. */
   freeDiskGb: number
-  /** So much of its size may be promised. */
+  /** The overcommit limit, of its size. */
   overcommitPercent: number
   /** It takes the disks of new servers. */
   open: boolean
@@ -10578,13 +10578,13 @@ export interface Operations {
     query?: { cursor?: string; limit?: number }
     result: NodeStoragePoolPage
   }
-  /** Close a storage pool for the disks of new servers, or set how much of it may be promised */
+  /** Close a storage pool for the disks of new servers, or set its overcommit limit */
   'storage-pools.update': {
     path: { id: string }
     body: {
       /** It takes the disks of new servers. */
       open?: boolean
-      /** So much of its size may be promised; 100: all of it. */
+      /** The overcommit limit, of its size; 100: all of it. */
       overcommitPercent?: number
     }
     result: NodeStoragePool

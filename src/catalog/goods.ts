@@ -5,7 +5,7 @@ import { optional, required, textLine } from '../kernel/fields/field-list.ts'
 
 export const nameOfGoods = (placeholder: string) => required(textLine(line(60)), { label: 'Name', placeholder })
 export const billingProductId = optional(textLine(line(100, 0)), {
-  label: 'Billing product ID',
+  label: 'Billing product id',
   description: 'Free text, such as vendor:number.',
 })
 /** Shown with all goods, and changed by their PATCH. */

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { statusesOnNode, UNREACHABLE } from '../../src/fleet/workloads/status.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Time } from './time.tsx'
-import { count, list } from './words.ts'
+import { count } from './words.ts'
 
 export type Tone = 'ok' | 'work' | 'warn' | 'bad' | 'idle' | 'hold'
 
@@ -58,7 +58,7 @@ export function reachable(servers: Counts, unreachable: Counts): Record<string, 
 /** `9 running, 4 unreachable and 1 suspended`; undefined where there is none. */
 export function serverCounts(counts: Counts): string | undefined {
   const words = Object.entries(counts).filter(([, n]) => n > 0)
-  return words.length > 0 ? list(words.map(([status, n]) => serversIn(status, n))) : undefined
+  return words.length > 0 ? words.map(([status, n]) => serversIn(status, n)).join(' · ') : undefined
 }
 
 const appearances: Record<ServerStatus, [Tone, IconName]> = {

@@ -27,23 +27,34 @@ export function howLong(from: string, to: string | null, now: number): string {
  */
 const zoneOf = ({ uiPreferences }: At) => uiPreferences?.timeZone ?? 'UTC'
 
-const hours: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
-const formats = new Map<string, { exact: Intl.DateTimeFormat; clock: Intl.DateTimeFormat }>()
+const minutes: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+const seconds: Intl.DateTimeFormatOptions = { ...minutes, second: '2-digit' }
+type Form = 'exact' | 'second' | 'day' | 'weekday' | 'clock'
+const formats = new Map<string, Record<Form, Intl.DateTimeFormat>>()
 /** Making one takes longer than a whole page: each zone's are made once. */
 function formatsOf(timeZone: string) {
   const known = formats.get(timeZone)
   if (known) return known
   const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
   const made = {
-    exact: new Intl.DateTimeFormat('en-GB', { ...day, ...hours, timeZone, timeZoneName: 'short' }),
-    clock: new Intl.DateTimeFormat('en-GB', { ...hours, timeZone }),
+    exact: new Intl.DateTimeFormat('en-GB', { ...day, ...minutes, timeZone, timeZoneName: 'short' }),
+    second: new Intl.DateTimeFormat('en-GB', { ...day, ...seconds, timeZone, timeZoneName: 'short' }),
+    day: new Intl.DateTimeFormat('en-GB', { ...day, timeZone }),
+    weekday: new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone }),
+    clock: new Intl.DateTimeFormat('en-GB', { ...seconds, timeZone }),
   }
   formats.set(timeZone, made)
   return made
 }
 
-/** `21 Nov 2026, 14:03:22 UTC` */
-const absolute = (iso: string, at: At) => formatsOf(zoneOf(at)).exact.format(Date.parse(iso))
+const inForm = (iso: string | number, at: At, form: Form) =>
+  formatsOf(zoneOf(at))[form].format(typeof iso === 'number' ? iso : Date.parse(iso))
+/** `21 Nov 2026, 14:03:22 UTC`, for a look at one time. */
+const absolute = (iso: string, at: At) => inForm(iso, at, 'second')
+/** `21 Nov 2026`, in UTC: the day of a month or a file. */
+export const dayOf = (at: string | number) => formatsOf('UTC').day.format(typeof at === 'number' ? at : Date.parse(at))
+/** `Sat, 21 Nov`, in this zone. */
+export const weekdayOf = (at: number, timeZone: string) => formatsOf(timeZone).weekday.format(at)
 
 const relative = (iso: string, now: number) => {
   const ms = now - Date.parse(iso)
@@ -60,22 +71,36 @@ export function Time({ iso }: { iso: string }) {
   )
 }
 
-/** The day, the time and its zone. */
-export const Exact = ({ iso }: { iso: string }) => (
-  <time datetime={iso} data-exact="">
-    {absolute(iso, useAt())}
-  </time>
-)
+/** The day, the time and its zone: `21 Nov 2026, 14:03 UTC`. For sentences, and where the time itself matters. */
+export function Exact({ iso }: { iso: string }) {
+  const at = useAt()
+  return (
+    <time datetime={iso} title={absolute(iso, at)} data-exact="">
+      {inForm(iso, at, 'exact')}
+    </time>
+  )
+}
 
-/** Both, where the time itself matters, also on a phone, which has no hover. */
+/** Both, as a value of its own, also on a phone, which has no hover. A sentence has `Exact` or `Deadline`. */
 export const Moment = ({ iso }: { iso: string }) => (
   <>
     <Time iso={iso} />{' '}
     <small>
-      <Exact iso={iso} />
+      · <Exact iso={iso} />
     </small>
   </>
 )
+
+/** For a sentence about a time to come: `3 Dec 2026, 10:30 UTC (6 d left)`. */
+export function Deadline({ iso }: { iso: string }) {
+  const left = Date.parse(iso) - useAt().now
+  return (
+    <>
+      <Exact iso={iso} />
+      {left > 0 && ` (${span(left)} left)`}
+    </>
+  )
+}
 
 /** For a list of moments within a day or so, e.g. a log; `ZoneName` says of which zone. */
 export function Clock({ iso }: { iso: string }) {

@@ -29,21 +29,12 @@ setInterval(() => {
 /** The zone chosen under Account, in which the server has drawn the times. */
 const zone = document.documentElement.dataset['zone']
 /** The same form as in views/components/time.tsx. */
-const hours = /** @type {const} */ ({
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-  timeZone: zone,
-})
-export const exactly = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  ...hours,
-  timeZoneName: 'short',
-})
-export const clock = new Intl.DateTimeFormat('en-GB', hours)
+const minutes = /** @type {const} */ ({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone })
+const seconds = /** @type {const} */ ({ ...minutes, second: '2-digit' })
+const day = /** @type {const} */ ({ day: 'numeric', month: 'short', year: 'numeric', timeZoneName: 'short' })
+export const exactly = new Intl.DateTimeFormat('en-GB', { ...day, ...minutes })
+const toTheSecond = new Intl.DateTimeFormat('en-GB', { ...day, ...seconds })
+export const clock = new Intl.DateTimeFormat('en-GB', seconds)
 
 /** The ISO time of what stands in a datetime-local field, in the zone of the page's times. */
 export const isoOf = (/** @type {string} */ local) => {
@@ -58,8 +49,8 @@ function localTimes() {
     input.defaultValue = localMinute(Date.parse(input.dataset['iso'] ?? ''), zone)
   for (const element of /** @type {HTMLTimeElement[]} */ ($$('time'))) {
     const at = Date.parse(element.dateTime)
+    element.title = toTheSecond.format(at)
     if (element.dataset['exact'] !== undefined) element.textContent = exactly.format(at)
-    else element.title = exactly.format(at)
     if (element.dataset['clock'] !== undefined) element.textContent = clock.format(at)
   }
   for (const element of $$('[data-zone-name]')) element.textContent = exactly.resolvedOptions().timeZone

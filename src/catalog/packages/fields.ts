@@ -55,7 +55,7 @@ export const packageFields = {
     description: 'The speed in each direction of a server that `throttle` slows down; null with another `overTraffic`.',
   }),
   restartPolicy: usually('on_failure', choice(RestartPolicy, restartPolicyWords), {
-    label: 'When a server stops on its own',
+    label: 'After a crash',
     hint:
       'Up to three times in ten minutes. A server that was stopped in the panel stays off. New servers take it over; ' +
       'each can be given its own.',

@@ -138,7 +138,7 @@ function noteFailure(tx: Tx, backupId: string, error: ExplainedFailure | undefin
 
 type Dropping = { backupId: string; nodeId: string; targetId: string; ownerId: string }
 function dropLeftOver(tx: Tx, { id, serverId, serverName, nodeId, targetId, ownerId }: Backup, now: number) {
-  const title = `Remove what a backup of ${serverName} has left`
+  const title = `Clean up after a backup of ${serverName}`
   const about = { by: system, title, nodeId, subject: subjectOfOwner(tx, serverId, ownerId), now }
   startJob(tx, droppingLeftOver, { backupId: id, nodeId, targetId, ownerId }, about)
 }

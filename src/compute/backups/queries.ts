@@ -5,7 +5,7 @@ import type { Actor } from '../../kernel/api/actor.ts'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
-import { iso } from '../../kernel/db/clock.ts'
+import { minuteText } from '../../kernel/db/clock.ts'
 import { encryptedColumn } from '../../kernel/db/encrypted.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -144,8 +144,7 @@ export const newestBackupsIn = (tx: Db, targetId: string, nodeId: string, most: 
 export const forgetBackupsOf = (tx: Tx, targetId: string, but: readonly { id: string }[] = []) =>
   void statements(tx).forgetTarget.run(targetId, JSON.stringify(but.map(({ id }) => id)))
 /** A backup's name for people: when it was made. */
-export const nameOfBackup = ({ startedAt }: Pick<Backup, 'startedAt'>): string =>
-  `${iso(startedAt).slice(0, 16).replace('T', ' ')} UTC`
+export const nameOfBackup = ({ startedAt }: Pick<Backup, 'startedAt'>): string => minuteText(startedAt)
 /** Those that can be restored, or could be. */
 export const backupsOfTarget = (tx: Db, targetId: string): Backup[] =>
   tx

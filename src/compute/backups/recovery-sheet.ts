@@ -1,7 +1,9 @@
 // The recovery sheet: the key of an account's backups with the commands that bring a disk back without the panel. It
 // opens every backup of the account, so only the account's holder gets it, in person.
+
 import { Type as t } from 'typebox'
 import { described, namedSchema, operation } from '../../kernel/api/operation.ts'
+import { dayText } from '../../kernel/db/clock.ts'
 import { ensureBackupKey, openBackupKey } from './keys.ts'
 
 export const showRecoverySheet = operation({
@@ -28,7 +30,7 @@ export const showRecoverySheet = operation({
 
 const sheetOf = (repository: string, key: string, at: Date): string =>
   [
-    `Recovery sheet for backups, ${at.toISOString().slice(0, 10)}`,
+    `Recovery sheet for backups, ${dayText(at.getTime())}`,
     '',
     'Your backups lie in a repository of restic (https://restic.net) in this folder of the place for backups:',
     `  ${repository}`,

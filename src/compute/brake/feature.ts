@@ -95,7 +95,7 @@ export const brakeFeature = feature({
       group: 'Platform',
       position: 335,
       name: 'brakes',
-      title: 'Brake',
+      title: 'Approvals',
       href: '/admin/brakes',
       icon: 'lock',
       within: 'settings',

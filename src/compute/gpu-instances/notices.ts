@@ -1,9 +1,11 @@
 // Events of GPU instances become notices for their owners.
+
 import { areas } from '../../identity/account-records/areas.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
 import type { NoticeDeclaration } from '../../identity/notices/notify.ts'
 import { leadElsewhere } from '../../identity/notices/queries.ts'
 import type { Tx } from '../../kernel/db/open.ts'
+import { sentence } from '../../kernel/words.ts'
 import { type Told, tellingOwner } from '../workloads/notices.ts'
 import { type GpuInstance, load, pageOf, pageOfList } from './model.ts'
 
@@ -45,8 +47,8 @@ const told: Partial<Record<string, (data: Data, instance: Pick<GpuInstance, 'pur
     kind: 'gpu_instance_suspended',
     subject: `${name} is suspended`,
     paragraphs: [
-      `The GPU instance ${name} is stopped until it is unsuspended. Reason given: ${reason}.`,
-      'Its cards, its /workspace and its address stay yours. Ask your provider if you do not know why.',
+      `The GPU instance ${name} was suspended: ${sentence(reason!)} Its cards, /workspace and address are kept.`,
+      'It is off until your provider unsuspends it. Ask your provider if you do not know why.',
     ],
   }),
   'gpu_instance.unsuspended': ({ gpuInstance: { name } }) => ({

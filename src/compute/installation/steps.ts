@@ -19,7 +19,7 @@ export const currentImage = {
 
 /** The image stays on the node when the job fails, for the next server that uses it. */
 export const fetchImage = [
-  'Fetching the image, unless it is there already',
+  'Getting the image',
   {
     abandonable: true,
     ...currentImage,

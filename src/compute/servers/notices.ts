@@ -9,6 +9,7 @@ import { minuteText } from '../../kernel/db/clock.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import type { EmittedEvent } from '../../kernel/jobs/emitted-event.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
+import { sentence } from '../../kernel/words.ts'
 import { load, type Server } from '../server-records/model.ts'
 import { type Told, tellingOwner } from '../workloads/notices.ts'
 
@@ -37,8 +38,8 @@ const told: Partial<Record<string, (data: Data, ended: Ended, now: number) => To
     kind: 'server_suspended',
     subject: `${hostname} is suspended`,
     paragraphs: [
-      `${hostname} is stopped until it is unsuspended. Reason given: ${reason}.`,
-      'Its disk and its addresses stay yours. Ask your provider if you do not know why.',
+      `${hostname} was suspended: ${sentence(reason!)} Its data and addresses are kept.`,
+      'It is off until your provider unsuspends it. Ask your provider if you do not know why.',
     ],
   }),
   'server.unsuspended': ({ server: { hostname } }) => ({

@@ -70,7 +70,7 @@ export const createVolume = operation({
         createdAt: now,
       }),
     )
-    const about = serverJob(target, { by: actor, title: `Make the volume ${name} for ${target.hostname}`, now })
+    const about = serverJob(target, { by: actor, title: `Create volume ${name} for ${target.hostname}`, now })
     const jobId = startJob(tx, creatingVolume, { volumeId, serverId: target.id, nodeId }, about)
     changeVolume(tx, volumeId, { jobId })
     return { jobId, serverId: target.id, volumeId }

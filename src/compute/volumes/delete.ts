@@ -40,7 +40,7 @@ export const removeVolume = operation({
     mustRest(target)
     if (serverId !== null)
       throw new ApiError('volume_attached', `${load(tx, serverId).hostname} has the volume ${name}. Detach it first.`)
-    const about = volumeJob(tx, target, { by: actor, title: `Delete the volume ${name}`, now })
+    const about = volumeJob(tx, target, { by: actor, title: `Delete volume ${name}`, now })
     const input = { volumeId, nodeId, volume: onNode(target), askedAt: now }
     const disk = { id: volumeId, name, ownerId: target.ownerId }
     const destroyed = { kind: 'delete_volume', disk, serverId: target.lastServerId } as const

@@ -55,7 +55,7 @@ export const growVolume = operation({
     const now = clock()
     mustBeAllowed(tx, now, target.ownerId, sizeGb - target.sizeGb)
     mustHaveSpaceToGrow(tx, target, sizeGb - target.sizeGb)
-    const about = volumeJob(tx, target, { by: actor, title: `Enlarge the volume ${name} to ${exactGb(sizeGb)}`, now })
+    const about = volumeJob(tx, target, { by: actor, title: `Enlarge volume ${name} to ${exactGb(sizeGb)}`, now })
     const jobId = startJob(tx, growingVolume, { volumeId, nodeId, sizeGb }, about)
     changeVolume(tx, volumeId, { jobId, heldGb: sizeGb })
     return { jobId, volumeId }

@@ -56,7 +56,7 @@ export const attachVolume = operation({
       )
     if (from !== null) volumeActions.mustAllowFor(tx, actor, load(tx, from), 'detach_volume')
     mustHavePort(tx, to)
-    const about = serverJob(to, { by: actor, title: `Attach the volume ${name} to ${to.hostname}`, now: clock() })
+    const about = serverJob(to, { by: actor, title: `Attach volume ${name} to ${to.hostname}`, now: clock() })
     const jobId = startJob(tx, movingVolume, { volumeId, nodeId, from, to: to.id }, about)
     changeVolume(tx, volumeId, { jobId })
     return { jobId, volumeId }
@@ -81,7 +81,7 @@ export const detachVolume = operation({
     if (from === null) return { jobId: null, volumeId }
     const server = load(tx, from)
     volumeActions.mustAllowFor(tx, actor, server, 'detach_volume')
-    const title = `Detach the volume ${name} from ${server.hostname}`
+    const title = `Detach volume ${name} from ${server.hostname}`
     const about = volumeJob(tx, target, { by: actor, title, now: clock() })
     const jobId = startJob(tx, movingVolume, { volumeId, nodeId, from, to: null }, about)
     changeVolume(tx, volumeId, { jobId })

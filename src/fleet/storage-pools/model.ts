@@ -31,10 +31,10 @@ export const storagePoolResponse = namedSchema('NodeStoragePool', {
   freeBytes: described(nullable(t.Integer()), 'Null before the first report.'),
   usedPercent: percent('Of its size; null before the first report.'),
   metadataPercent: percent('Of its space for metadata; null where it has none of its own.'),
-  heldDiskGb: described(t.Integer(), 'Promised to disks and snapshots.'),
-  limitGb: described(t.Integer(), 'So much may be promised.'),
+  heldDiskGb: described(t.Integer(), 'Held for disks and snapshots.'),
+  limitGb: described(t.Integer(), 'The overcommit limit: so much can be held.'),
   freeDiskGb: described(t.Integer(), 'The largest disk that fits.'),
-  overcommitPercent: described(t.Integer(), 'So much of its size may be promised.'),
+  overcommitPercent: described(t.Integer(), 'The overcommit limit, of its size.'),
   open: described(t.Boolean(), 'It takes the disks of new servers.'),
   state: described(
     t.Enum(['open', 'closed', 'full', 'missing', 'silent']),

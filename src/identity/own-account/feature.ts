@@ -27,7 +27,7 @@ export const ownAccountFeature = feature({
       position: 10,
       by: changePassword,
       title: 'Password',
-      words: 'You came by a link. With a password you sign in without one.',
+      words: 'Set a password so that you can sign in again.',
       done: ({ tx, actor }) => accountById(tx, actor.accountId)?.passwordHash != null,
       href: () => '/account',
     },

@@ -20,7 +20,7 @@ import { resellerLocations, resellerPackages, resellers } from './tables.ts'
 const events = {
   'quota.near_limit': event(
     'resellers',
-    'A reseller passes 90% of a quota',
+    'A reseller passes 90 % of a quota',
     t.Object({
       resource: t.Enum([...quotaResources]),
       used: t.Integer(),

@@ -1,6 +1,6 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
-import { day, iso } from '../../kernel/db/clock.ts'
+import { day, dayText } from '../../kernel/db/clock.ts'
 import { endingTokensOf } from './queries.ts'
 import { listTokens } from './tokens.ts'
 
@@ -23,7 +23,7 @@ export const endingTokens: Source = ({ tx, actor, clock }) => {
     inUseMs: REFUSED_SHOWN_MS,
     limit: MOST_SHOWN,
   }).map(({ name, expiresAt }) => {
-    const on = iso(expiresAt).slice(0, 10)
+    const on = dayText(expiresAt)
     const at = { since: null, action: 'Open tokens', href: '/account/api' }
     return expiresAt > now
       ? {

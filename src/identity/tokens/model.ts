@@ -57,8 +57,20 @@ export function makeToken(
   return { id, token }
 }
 
-const scopeWords = ({ scopes: all }: Rights, scopes: readonly Scope[]) =>
-  scopes.map((scope) => `${all[scope].words}.`).join(' ')
+/** `Servers: read, power`, one line for each thing that scopes are about. */
+const scopeLines = (scopes: readonly Scope[]): string[] =>
+  [...Map.groupBy(scopes, (scope) => scope.split(':')[0]!)].map(
+    ([of, theirs]) =>
+      `${of[0]!.toUpperCase()}${of.slice(1).replaceAll('-', ' ')}: ` +
+      theirs
+        .map((scope) =>
+          scope
+            .split(':')[1]!
+            .replaceAll('-', ' ')
+            .replace(/^write$/, 'change'),
+        )
+        .join(', '),
+  )
 
 /** Mails the account's holder: a token acts as the account without any further check. */
 const tell = (
@@ -71,7 +83,7 @@ const tell = (
     subject: 'An API token was created for your account',
     paragraphs: [
       `It is called ${name}. Programs that use it may do the following in your name:`,
-      scopeWords(call.registry, scopes),
+      ...scopeLines(scopes),
     ],
     button: { words: 'See your tokens', path: '/account/api' },
     closing: 'If this was not you, revoke it there at once and choose a new password.',

@@ -1,7 +1,7 @@
 import { and, isNotNull, lt } from 'drizzle-orm'
 import { mayCall } from '../../kernel/api/operation.ts'
 import { MOST_SHOWN, type Source } from '../../kernel/attention.ts'
-import { day, iso, minute } from '../../kernel/db/clock.ts'
+import { day, iso, minute, minuteText } from '../../kernel/db/clock.ts'
 import { expiring } from '../../kernel/db/expiring.ts'
 import { feature } from '../../kernel/feature.ts'
 import { waitingUntil } from './queries.ts'
@@ -32,7 +32,7 @@ const waitingChanges: Source = ({ tx, actor }) =>
           level: 'bad',
           what: `${askedByName} weakens a protection: ${title}, to ${toWords}.`,
           effect:
-            `It takes effect at ${iso(takesEffectAt).slice(0, 16).replace('T', ' ')} UTC, unless somebody takes it ` +
+            `It takes effect at ${minuteText(takesEffectAt)}, unless somebody takes it ` +
             'back; another owner can confirm it at once.',
           since: iso(askedAt),
           action: 'Decide',

@@ -4,7 +4,7 @@ import { nameOf, system } from '../../kernel/api/actor.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import type { AppContext, RequestContext } from '../../kernel/api/operation.ts'
 import { auditLine } from '../../kernel/audit/audit.ts'
-import { hour, iso } from '../../kernel/db/clock.ts'
+import { hour, minuteText } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { type Db, type Tx, write } from '../../kernel/db/open.ts'
 import { mailServer } from '../../kernel/mail/mail-server.ts'
@@ -63,7 +63,7 @@ export function mustWait(call: WeakeningContext, { from, to, ...asked }: WeakerV
     from: client.from,
     what:
       `A protection is to be weakened: ${asked.title}, from ${from} to ${to}. It takes effect at ` +
-      `${iso(takesEffectAt).slice(0, 16).replace('T', ' ')} UTC. Until then it can be taken back under Settings; ` +
+      `${minuteText(takesEffectAt)}. Until then it can be taken back under Settings; ` +
       'an owner who did not ask for it can confirm it at once.',
   })
   return true

@@ -30,7 +30,7 @@ export function send(tx: Tx, server: Server, { by, now }: Start): string | null 
   const jobs = new Map<string, string>()
   for (const { nodeId } of staysOf(tx, server.id)) {
     if (!hasVmOn(tx, server, nodeId)) continue
-    const about = { by, title: `Firewall of ${server.hostname}`, now, nodeId }
+    const about = { by, title: `Update firewall of ${server.hostname}`, now, nodeId }
     // It takes no lock: a firewall is closed at once, whatever else works on the server.
     const subject = { type: serverKind.kind, id: server.id }
     jobs.set(nodeId, startJob(tx, applying, { serverId: server.id, nodeId }, { ...about, subject }))

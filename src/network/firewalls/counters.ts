@@ -24,7 +24,7 @@ export const countFirewall = operation({
       { serverId: target.id, nodeId: target.nodeId },
       {
         by: actor,
-        title: `Count the firewall of ${target.hostname}`,
+        title: `Read firewall counters of ${target.hostname}`,
         now: clock(),
         nodeId: target.nodeId,
         subject: { type: serverKind.kind, id: target.id },

@@ -17,8 +17,8 @@ const data = t.Object({
   customer: customerData,
 })
 const events = {
-  'floating_ip.created': event('resellers', 'A floating IP reserved', data),
-  'floating_ip.released': event('resellers', 'A floating IP released', data),
+  'floating_ip.created': event('resellers', 'A floating address is reserved', data),
+  'floating_ip.released': event('resellers', 'A floating address is released', data),
 }
 
 const errors = {

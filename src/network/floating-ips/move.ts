@@ -68,7 +68,7 @@ export const assignFloatingIp = operation({
         `${address} is in another network than ${to.hostname}: ${vlanWords(pool.vlan)}. Choose a server whose ` +
           'addresses are in that network, or release the address and reserve another one.',
       )
-    const about = serverJob(to, { by: actor, title: `Point ${address} to ${to.hostname}`, now: clock() })
+    const about = serverJob(to, { by: actor, title: `Assign ${address} to ${to.hostname}`, now: clock() })
     const jobId = startJob(tx, movingFloatingIp, inputOf(tx, target, to), about)
     changeFloating(tx, target.id, { jobId })
     return { jobId, floatingIpId: target.id }

@@ -43,7 +43,7 @@ export const attachServer = operation({
     mustFit(tx, target, joining, others)
     const now = clock()
     insertMember(tx, { networkId: target.id, workloadId: joining.id, ...freeAddress(tx, target), createdAt: now })
-    const title = `Put ${joining.hostname} into ${target.name}`
+    const title = `Attach ${joining.hostname} to ${target.name}`
     const jobId = spread(tx, target.id, joining, { by: actor, title, now })
     return { jobId, serverId: joining.id, networkId: target.id }
   },

@@ -120,7 +120,8 @@ export function spreadAll(db: Db, now: number) {
   })
 }
 
-const titleOf = (tx: Db, { networkId }: Input) => `Spread the private network ${networkById(tx, networkId)?.name ?? ''}`
+const titleOf = (tx: Db, { networkId }: Input) =>
+  `Set up ${networkById(tx, networkId)?.name ?? 'a private network'} on its nodes`
 
 /** The nodes that should know another state of these networks than they were told. */
 function differing(

@@ -1,7 +1,7 @@
 import { firstWorkloadAt } from '../../fleet/workloads/queries.ts'
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Source } from '../../kernel/attention.ts'
-import { day, iso } from '../../kernel/db/clock.ts'
+import { day, iso, minuteText } from '../../kernel/db/clock.ts'
 import { planOf, resultsOf, TOO_OLD_MS } from './model.ts'
 import { getControllerBackups } from './plan.ts'
 
@@ -39,7 +39,7 @@ export const badControllerBackups: Source = ({ tx, actor, wallClock }) => {
       {
         level: isOld ? ('bad' as const) : ('warn' as const),
         what: goodAt
-          ? `The last good backup of the controller is of ${iso(goodAt).slice(0, 16).replace('T', ' ')} UTC.`
+          ? `The last good backup of the controller is of ${minuteText(goodAt)}.`
           : 'The controller has no backup in one of its targets.',
         effect: `${error ?? 'None was made since.'} It is tried again each hour.`,
         since: at === null ? null : iso(at),

@@ -36,7 +36,7 @@ export const contents: readonly DocumentEntry[] = [
     images: 'Images and rescue',
     guests: 'Guests and cloud-init',
     windows: 'Windows',
-    gpu: 'Graphics cards',
+    gpu: 'GPUs',
     placement: 'Placement',
     moves: 'Moves between nodes',
     maintenance: 'Maintenance, failed disks, new kernels',

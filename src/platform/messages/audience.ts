@@ -1,4 +1,5 @@
 // The recipients of a message: the owners of the servers that its audience names, each once.
+
 import { listedServerIds } from '../../compute/servers/list.ts'
 import { locationById } from '../../fleet/locations/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
@@ -6,6 +7,7 @@ import { type OwnedWorkload, ownedWorkloads } from '../../fleet/workloads/lists/
 import { accountById } from '../../identity/account-records/queries.ts'
 import { isWithoutMail } from '../../identity/notices/queries.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
+import { dayText } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Filled, Message } from './tables.ts'
 import { named } from './words.ts'
@@ -56,7 +58,7 @@ function recipient(call: ReadContext, message: Message, { accountId, servers }: 
         servers: named(servers.map(({ hostname }) => hostname)),
         location: unique(servers.map(({ locationId }) => locationById(tx, locationId)?.name ?? '')),
         node: unique(servers.map(({ nodeId }) => nodeById(tx, nodeId)?.name ?? '')),
-        date: new Date(clock()).toISOString().slice(0, 10),
+        date: dayText(clock()),
       },
       leftOut: leftOutReason(tx, account, message),
     },

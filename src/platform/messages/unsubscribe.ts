@@ -20,8 +20,7 @@ export const unsubscribe = operation({
   example: { token: '<token>' },
   run({ tx, body }) {
     const recipient = recipientByLink(tx, digest(body.token))
-    if (!recipient)
-      throw new ApiError('link_not_valid', 'This link is no longer valid. Turn news off under Notifications.')
+    if (!recipient) throw new ApiError('link_not_valid', 'This link is no longer valid. Turn news off under Notices.')
     turnOffMail(tx, recipient.accountId, NEWS)
     return {}
   },

@@ -1,6 +1,6 @@
 import { mayCall } from '../../kernel/api/operation.ts'
 import type { Attention, Source } from '../../kernel/attention.ts'
-import { day, iso, minute } from '../../kernel/db/clock.ts'
+import { day, iso, minute, minuteText } from '../../kernel/db/clock.ts'
 import { getSetting } from '../../kernel/db/queries.ts'
 import { getReplica } from './show.ts'
 
@@ -32,7 +32,7 @@ export const restoredLately: Source = ({ tx, actor, wallClock }) => {
   if (!restored || wallClock() - restored.on > RESTORED_SHOWN_MS) return []
   const found: Attention = {
     level: 'warn',
-    what: `The database was restored as it was at ${inWords(restored.upTo)}.`,
+    what: `The database was restored as it was at ${minuteText(restored.upTo)}.`,
     effect:
       'Nodes may have servers that it does not know, or lack some. Each node lists these differences, and no server ' +
       'is changed by itself. An address that such a server has is held, on the page of its pool, while its node says ' +
@@ -45,4 +45,3 @@ export const restoredLately: Source = ({ tx, actor, wallClock }) => {
 }
 
 /** `2026-11-22 14:05:00 UTC` */
-const inWords = (at: number) => `${iso(at).slice(0, 19).replace('T', ' ')} UTC`

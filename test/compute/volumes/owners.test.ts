@@ -88,7 +88,7 @@ test('what was done with the volumes of the owner before is not shown to the nex
   expect((await v.call(v.next, 'GET', `/jobs/${detached.jobId}`)).code).toBe('job_not_found')
   expect((await v.call(v.next, 'GET', `/search?q=ledgers`)).data).toEqual([])
   // Staff follow all of it, and the next owner what is done from now on.
-  expect(await v.titlesSeenBy(p.owner)).toContain('Make the volume ledgers for web01')
+  expect(await v.titlesSeenBy(p.owner)).toContain('Create volume ledgers for web01')
   expect(await timeline(p.owner)).toContain('ledgers')
   expect((await v.call(v.next, 'POST', `/servers/${v.a}/actions/power`, { action: 'restart' })).status).toBe(202)
   expect(await v.titlesSeenBy(v.next)).toHaveLength(1)
@@ -100,7 +100,7 @@ test('the owner of a volume follows the job that deletes it when its server has 
   await v.call(p.owner, 'DELETE', `/servers/${v.a}?immediately=true`)
   const { jobId } = await v.call(p.customer, 'DELETE', `/volumes/${v.volumeId}`)
   expect((await v.call(p.customer, 'GET', `/jobs/${jobId}`)).state).toBe('succeeded')
-  expect(await v.titlesSeenBy(p.customer)).toContain('Delete the volume ledgers')
+  expect(await v.titlesSeenBy(p.customer)).toContain('Delete volume ledgers')
   expect((await v.call(v.next, 'GET', `/jobs/${jobId}`)).code).toBe('job_not_found')
 })
 

@@ -78,7 +78,7 @@ describe('an extra volume', () => {
     const v = await begin(p)
     const before = v.heldGb()
     const made = await v.call(p.customer, 'POST', `/servers/${v.a}/volumes`, { name: 'data', sizeGb: 10 })
-    expect([made.status, made.job.state, made.job.title]).toEqual([201, 'succeeded', 'Make the volume data for web01'])
+    expect([made.status, made.job.state, made.job.title]).toEqual([201, 'succeeded', 'Create volume data for web01'])
     const id = made.volumeId
     expect(await v.shown(id)).toMatchObject({
       name: 'data',

@@ -66,7 +66,7 @@ describe('a floating address', () => {
     const { status, body } = await assign(p, p.ip.id, p.a, p.customer)
     expect(status).toBe(202)
     await p.settle()
-    expect(p.job(body.jobId)).toMatchObject({ state: 'succeeded', title: 'Point 203.0.113.12 to web01' })
+    expect(p.job(body.jobId)).toMatchObject({ state: 'succeeded', title: 'Assign 203.0.113.12 to web01' })
     expect([users(p), (await shown(p, p.ip.id, p.customer)).server?.id]).toEqual([['a'], p.a])
     expect(announced(p.node)).toEqual([`203.0.113.12 is at ${p.server(p.a).mac}`])
     expect(p.node.agent.host.guestAgent.programs(p.a).map(({ argv }) => argv.join(' '))).toEqual([

@@ -68,7 +68,7 @@ describe('a private network', () => {
   test('joins servers of two nodes: each has its card and address, and each node knows the other', async () => {
     const id = await made({ ipv6: 'fd12:3456:789a:1::/64' })
     const { status, body } = await attach(id, ids[0])
-    expect([status, p.job(body.jobId).title, body.serverId]).toEqual([202, 'Put web01 into backend', ids[0]])
+    expect([status, p.job(body.jobId).title, body.serverId]).toEqual([202, 'Attach web01 to backend', ids[0]])
     await p.settle()
     await attach(id, ids[1])
     await p.settle()

@@ -342,7 +342,7 @@ test('servers whose node is away count as unreachable, and none of them as runni
         new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
       )
     ).text()
-  expect(await pageOf(p.customer, '/')).toContain('1 running, 2 unreachable and 1 waiting for setup')
+  expect(await pageOf(p.customer, '/')).toContain('1 running · 2 unreachable · 1 waiting for setup')
   const overview = await pageOf(p.owner, '/admin')
   expect(overview).toContain('<span>Servers running</span><b>1<small> of 4</small></b>')
   expect(overview).toContain('1 node away')

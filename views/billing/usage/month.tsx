@@ -34,11 +34,18 @@ export function useMonth(): Readonly<Record<string, string>> {
   return month ? { month } : {}
 }
 
+const days = (seconds: number) =>
+  (seconds / 86_400).toLocaleString('en', { maximumFractionDigits: 2, minimumFractionDigits: 2 })
+const hours = (seconds: number) => (seconds / 3600).toLocaleString('en', { maximumFractionDigits: 1 })
+
 type DaysProps = { seconds: number; inText?: boolean; unit?: string }
-/** Days to two decimals; the title has the seconds. `inText`: with their unit, also where no column names it. */
+/**
+ * Days to two decimals; the title has the seconds. `inText`: with their unit, where no column names it; less than a
+ * day is in hours then.
+ */
 export const Days = ({ seconds, inText, unit = 'days' }: DaysProps) => (
   <span title={`${seconds.toLocaleString('en', { maximumFractionDigits: 3 })} seconds`}>
-    {(seconds / 86_400).toLocaleString('en', { maximumFractionDigits: 2, minimumFractionDigits: 2 })}
-    {inText ? ` ${unit}` : <span class="per"> {unit}</span>}
+    {inText && seconds < 86_400 ? hours(seconds) : days(seconds)}
+    {inText ? ` ${seconds < 86_400 ? unit.replace('days', 'h') : unit}` : <span class="per"> {unit}</span>}
   </span>
 )

@@ -11,7 +11,7 @@ import { List } from '../../components/list.tsx'
 import { Empty, Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { PageTabs, Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { howLong, Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 import {
   ChangeWebhook,
@@ -160,7 +160,7 @@ export const WebhookState = ({ of: w, tag }: { of: Webhook; tag?: boolean }) =>
     </State>
   ) : w.failingSince ? (
     <State tone="warn" shape="wait" tag={tag}>
-      Failing since <Time iso={w.failingSince} />
+      Failing for {howLong(w.failingSince, null, useAt().now)}
     </State>
   ) : (
     <State tone="ok" shape="tick" tag={tag}>

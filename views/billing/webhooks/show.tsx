@@ -1,4 +1,5 @@
 // One webhook: its deliveries, and the chosen one with what was sent and answered.
+
 import { getDelivery, listDeliveries } from '../../../src/billing/webhooks/deliveries.ts'
 import { webhookPath } from '../../../src/billing/webhooks/paths.ts'
 import { getWebhook } from '../../../src/billing/webhooks/webhooks.ts'
@@ -7,6 +8,7 @@ import { type Answers, type At, ifNamed, page, reading } from '../../../src/kern
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Menu } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
+import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty, Note } from '../../components/section.tsx'
@@ -142,8 +144,8 @@ const Paused = ({ of: w }: { of: Webhook }) => (
       ? 'It failed at least 50 times in a row over more than a day. Resume it when the receiver works again.'
       : w.pauseReason === 'gone'
         ? 'Its receiver answered 410 Gone, which says that it wants no deliveries any more.'
-        : 'What waited is held until it is resumed.'}{' '}
-    What happens meanwhile can be listed with GET /events.
+        : 'Waiting deliveries are kept.'}{' '}
+    Events during the pause are not sent later; see <Link href="/account/events">Events</Link>.
   </Note>
 )
 

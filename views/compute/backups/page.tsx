@@ -103,9 +103,9 @@ export const serverBackupsPages = inEveryArea({
             )
           }
           words={
-            'A backup keeps the whole disk of the system away from the machine, encrypted with ' +
+            'A backup is a copy of the whole disk away from the node, encrypted with ' +
             `${data.server.owner.id === at.actor.accountId ? 'your' : "the owner's"} own key. ` +
-            'Extra volumes are not part of it.'
+            'Extra volumes are not included.'
           }
         >
           {data.backups.data.length ? (

@@ -10,7 +10,7 @@ import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
-import { Moment, Time } from '../../components/time.tsx'
+import { Exact, Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 
 const reads = { brakes: listBrakes }
@@ -19,12 +19,12 @@ type Case = Answers<typeof reads>['brakes']['data'][number]
 export const brakesPage = page({
   path: '/admin/brakes',
   reads,
-  title: 'Brake',
+  title: 'Approvals',
   nav: 'brakes',
   view: ({ brakes }) => (
     <>
       <Head
-        title="Brake"
+        title="Approvals"
         sub={
           <p>
             When one account asks for more {destructionsInWords} in an hour than Settings allow, the rest are accepted
@@ -36,7 +36,7 @@ export const brakesPage = page({
         of={brakes}
         noun="case"
         every={10}
-        empty={<Empty title="Nothing is held">No account has gone over the limit.</Empty>}
+        empty={<Empty title="Nothing is waiting">Requests above the limit wait here for a second person.</Empty>}
       >
         {brakes.data.map((one) => (
           <Held of={one} />
@@ -68,7 +68,7 @@ const Held = ({ of: one }: { of: Case }) => (
     count={one.decision ? `${one.decision} by ${one.decidedBy}` : `${one.waiting} waiting`}
     words={
       <>
-        Since <Moment iso={one.openedAt} />
+        Since <Exact iso={one.openedAt} />
         {one.decidedAt && (
           <>
             , decided <Time iso={one.decidedAt} />

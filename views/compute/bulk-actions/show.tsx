@@ -16,7 +16,7 @@ import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 import { type Column, Pager, PagerButtons, rangeOf, Table, Tabs } from '../../components/table.tsx'
-import { Moment, Time } from '../../components/time.tsx'
+import { Exact, Time } from '../../components/time.tsx'
 import { count } from '../../components/words.ts'
 import { Reasons } from './reasons.tsx'
 import { manyInstances, manyServers } from './ways.ts'
@@ -72,7 +72,7 @@ function BulkActionPage({ action, servers }: Data) {
         sub={
           <>
             <span>
-              started <Moment iso={action.createdAt!} /> by {action.startedBy!.name}
+              started <Exact iso={action.createdAt!} /> by {action.startedBy!.name}
             </span>
             <Link href={`/admin/jobs/${action.jobId}`}>job</Link>
           </>

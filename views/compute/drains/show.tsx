@@ -15,7 +15,7 @@ import { Live } from '../../components/live.tsx'
 import { Note, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { howLong, Moment } from '../../components/time.tsx'
+import { Exact, howLong } from '../../components/time.tsx'
 import { bytes, count } from '../../components/words.ts'
 import { downtime, duration, modeWords } from '../transfers/words.tsx'
 import { EndMaintenance } from './end.tsx'
@@ -90,7 +90,7 @@ export const DrainStateTag = ({ of: { state, pausedBy } }: { of: Pick<Drain, 'st
 const Facts = ({ drain: { createdAt, startedBy, counts, jobId, pausedAt } }: { drain: Drain }) => (
   <>
     <span>
-      started <Moment iso={createdAt} /> by {startedBy.name}
+      started <Exact iso={createdAt} /> by {startedBy.name}
     </span>
     <span>
       {counts.moved} of {counts.servers} moved

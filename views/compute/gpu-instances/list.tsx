@@ -41,7 +41,7 @@ function InstanceList({ instances, area }: { instances: ListedInstances; area: A
   const tick = area === '/admin' ? ofStaff : undefined
   return (
     <>
-      <Head title="GPU instances" sub={<span>Containers with whole graphics cards of their own.</span>} />
+      <Head title="GPU instances" sub={<span>Containers with whole GPUs of their own.</span>} />
       <List
         of={instances}
         noun="GPU instance"

@@ -83,8 +83,7 @@ function Connect({ instance, area }: { instance: Instance; area: Area }) {
         )}
         <Ports instance={instance} />
         <p class="hint">
-          Files under <code>/workspace</code> ({exactGb(instance.workspaceGb)}) outlive a rebuild. Everything else does
-          not.
+          A rebuild keeps <code>/workspace</code> ({exactGb(instance.workspaceGb)}) and erases everything else.
         </p>
       </div>
     </Section>
@@ -231,7 +230,7 @@ function MonthSoFar({ usage, instance }: { usage: Usage; instance: Instance }) {
             {heldWords(usage.runningSeconds)} in all, stopped for {heldWords(usage.stoppedSeconds)}.
           </p>
         )}
-        <p class="hint">Months are in UTC. It is billed for the whole time that it exists.</p>
+        <p class="hint">Billed from creation until it is deleted, also while stopped. Months are in UTC.</p>
       </div>
     </Section>
   )
@@ -268,7 +267,7 @@ const About = ({ instance, area }: { instance: Instance; area: Area }) => (
         ['Placement', instance.placement],
         ['Cards', area === '/admin' && instance.cards.some(({ uuid }) => uuid) && <CardIds instance={instance} />],
         ['Created', <Moment iso={instance.createdAt} />],
-        ['Billing identifier', instance.billingServiceId],
+        ['Billing service id', instance.billingServiceId],
         ['Id', <Copyable text={instance.id} what="id" />],
       ]}
     />

@@ -20,7 +20,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Note } from '../../components/section.tsx'
 import { ServerState } from '../../components/state.tsx'
 import { PageTabs } from '../../components/table.tsx'
-import { Moment, Time } from '../../components/time.tsx'
+import { Deadline, Time } from '../../components/time.tsx'
 import { Leave } from '../../identity/team/actions.tsx'
 import { MoveLink } from '../transfers/move-link.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
@@ -208,8 +208,8 @@ function Notices({ server: s, jobs, memberships, area }: Omit<FrameProps, 'child
           <strong>Terminated</strong> {s.terminatedAt && <Time iso={s.terminatedAt} />}.{' '}
           {s.purgeAt ? (
             <>
-              Its disk and addresses are kept, and deleted <Moment iso={s.purgeAt} />. Until then it can be brought back
-              as it was{s.allowed.includes('undelete') ? '' : ': ask your provider'}.
+              Its disk and addresses are kept, and deleted on <Deadline iso={s.purgeAt} />. Until then it can be brought
+              back as it was{s.allowed.includes('undelete') ? '' : ': ask your provider'}.
             </>
           ) : (
             'Its disk is deleted.'

@@ -20,8 +20,8 @@ export const volumesPages = inEveryArea({
         title="Volumes"
         sub={
           <span>
-            Extra disks that outlive their server and move between servers on the same machine. Snapshots and backups of
-            a server do not have what is on them.
+            Extra disks that outlive their server and move between servers on the same node. Not included in snapshots
+            or backups.
           </span>
         }
       />

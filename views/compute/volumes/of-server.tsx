@@ -24,9 +24,9 @@ export const VolumesOfServer = (data: Props) => (
     actions={data.volumes.data.length > 0 && <Make {...data} />}
     words={
       <>
-        Extra disks on the machine of the server. They stay when it is reinstalled or deleted. Not included in snapshots
-        or backups: keep a copy elsewhere. Detached ones are on the page{' '}
-        <Link href={`${data.area}/volumes`}>Volumes</Link>.
+        Extra disks on the node of the server. They stay when it is reinstalled or deleted. Not included in snapshots or
+        backups: keep a copy elsewhere. Detached ones are on the page <Link href={`${data.area}/volumes`}>Volumes</Link>
+        .
       </>
     }
   >

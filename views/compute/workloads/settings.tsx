@@ -33,19 +33,19 @@ type BillingProps = Of<{ billingServiceId: string | null }> & { more?: string }
 export const BillingService = ({ op, of: { id, name, billingServiceId }, more = '' }: BillingProps) => (
   <Setting
     op={op}
-    title="Billing identifier"
+    title="Billing service id"
     words={billingServiceId ?? 'None: a billing system sets it with its order.'}
   >
     <Edit
       op={op}
       params={{ id }}
-      of="the billing identifier"
-      title={`Billing identifier of ${name}`}
+      of="the billing service id"
+      title={`Billing service id of ${name}`}
       fields={
         <Field
           scope={`billing-${id}`}
           name="billingServiceId"
-          label="Billing identifier"
+          label="Billing service id"
           value={billingServiceId}
           nullable
           mono

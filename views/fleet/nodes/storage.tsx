@@ -89,7 +89,7 @@ const StoragePool = ({ of: p, since, fill = [] }: PoolProps) => {
               ['Kind', p.kind],
               ['Place', p.path && <code>{p.path}</code>],
               ['Size', bytes(p.totalBytes)],
-              ['May be promised', `${gb(p.limitGb)} (${p.overcommitPercent} % of its size)`],
+              ['Overcommit limit', `${p.overcommitPercent} % (${gb(p.limitGb)})`],
               ['Largest new disk', gb(p.freeDiskGb)],
             ]}
           />
@@ -216,7 +216,7 @@ const Change = ({ of: p }: { of: Pool }) => (
         <Field
           scope={p.id}
           name="overcommitPercent"
-          label="May be promised"
+          label="Overcommit limit"
           as="number"
           unit="% of its size"
           required

@@ -30,7 +30,7 @@ export const AccountFields = ({ of: account }: { of: Account }) => (
       label="External id"
       nullable
       value={account.externalId}
-      hint="The identifier in your billing system, which finds the account by it."
+      hint="The id in your billing system, which finds the account by it."
     />
   </>
 )
@@ -59,11 +59,12 @@ export const ChangeAccountEmail = ({ op, of: account }: EmailProps) => (
   />
 )
 
-export const SupportSession = ({ customer: c }: CustomerProps) => (
+type SupportProps = { customer: { id: string; name: string }; label?: string }
+export const SupportSession = ({ customer: c, label = 'Support session' }: SupportProps) => (
   <Action
     op={openSupport}
     params={{ id: c.id }}
-    label="Support session"
+    label={label}
     title={`Open a support session for ${c.name}?`}
     submit="Open session"
     leadsTo="{home}"

@@ -30,7 +30,7 @@ export const NewAccountFields = ({ scope, emailHint }: NewAccountProps) => (
     <Field scope={scope} name="name" label="Name" required />
     <Field scope={scope} name="email" label="E-mail address" type="email" required hint={emailHint} />
     <Field scope={scope} name="organization" label="Organization" nullable />
-    <Field scope={scope} name="externalId" label="External id" nullable hint="The identifier in your billing system." />
+    <Field scope={scope} name="externalId" label="External id" nullable hint="The id in your billing system." />
     <Check scope={scope} name="invite" label="Send an invitation to choose a password" checked />
   </>
 )

@@ -11,7 +11,7 @@ import { Field, NewPassword, Select, Username } from '../../components/field.tsx
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
-import { Moment, Time } from '../../components/time.tsx'
+import { Exact, Time } from '../../components/time.tsx'
 import { Identities, provider } from '../auth/identity-provider/provider.tsx'
 
 const reads = { account: getOwnAccount, identities: reading(listIdentities, () => ({})), provider }
@@ -37,7 +37,7 @@ export const profilePage = page({
 
 const Locked = ({ at, reason }: { at: string; reason: string | null }) => (
   <Note level="bad">
-    <strong>Your account is locked</strong> since <Moment iso={at} />. Nothing new can be ordered for it; your servers
+    <strong>Your account is locked</strong> since <Exact iso={at} />. Nothing new can be ordered for it; your servers
     keep running.
     <br />
     {reason ? `Your provider says: ${reason}` : 'Ask your provider about it.'}

@@ -9,7 +9,7 @@ import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { Time } from '../../components/time.tsx'
 import { ServerTable } from '../../compute/servers/table.tsx'
-import { ChangeAccountEmail } from '../customers/actions.tsx'
+import { ChangeAccountEmail, SupportSession } from '../customers/actions.tsx'
 import { CustomerTable } from '../customers/table.tsx'
 import {
   ChangeLocations,
@@ -71,8 +71,9 @@ const ResellerHead = ({ reseller: r }: { reseller: Reseller }) => (
     actions={
       <>
         <Link class="btn" to="/admin/customers/{id}" params={{ id: r.id }}>
-          Reseller's account
+          Account
         </Link>
+        <SupportSession customer={r} label="Sign in as reseller" />
         <EditReseller reseller={r} />
         {r.suspendedAt ? <UnsuspendReseller reseller={r} /> : <SuspendReseller reseller={r} />}
       </>

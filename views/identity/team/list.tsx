@@ -41,7 +41,7 @@ export const teamPage = page({
         sub={<p>Give other people access to your servers, with the role you choose. You can end it at any time.</p>}
       />
       <Section id="team" title="Your team" quiet flush first>
-        <List of={team} noun="member" empty={<Empty>No one but you has access to your servers.</Empty>}>
+        <List of={team} noun="member" empty={<Empty>Only you have access so far.</Empty>}>
           <TeamTable members={team.data} />
         </List>
       </Section>

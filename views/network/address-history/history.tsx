@@ -1,9 +1,11 @@
 // The holdings of addresses as a table, with the times between them in which nobody had one.
+
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { listAddressHistory } from '../../../src/network/address-history/show.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { dayOf } from '../../components/time.tsx'
 import { shortId } from '../../components/words.ts'
 
 export type Holding = Answers<{ h: typeof listAddressHistory }>['h']['data'][number]
@@ -55,9 +57,7 @@ const linesOf = (holdings: readonly Holding[]): Line[] =>
 /** `14 Mar 2026` and `08:02`, in UTC as abuse reports have them. */
 const Stamp = ({ iso }: { iso: string }) => (
   <>
-    {new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }).format(
-      Date.parse(iso),
-    )}
+    {dayOf(iso)}
     <small>{iso.slice(11, 16)}</small>
   </>
 )

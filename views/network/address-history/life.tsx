@@ -1,10 +1,10 @@
 // The life of one address as a line: held, resting or free.
+
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { dayOf } from '../../components/time.tsx'
 import { type Holding, momentOf } from './history.tsx'
 
 const WIDTH = 800
-const dayOf = (at: number) =>
-  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }).format(at)
 
 /** Newest first. The moment that somebody asks for is marked. */
 export function Life({ holdings }: { holdings: readonly Holding[] }) {

@@ -1,5 +1,7 @@
 // An address: who has it now, who had it at a time, and everybody who had it.
+
 import type { AssetName } from '../../../public/assets.ts'
+import { minuteText } from '../../../src/kernel/db/clock.ts'
 import { type Answers, ifNamed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getAddress, listAddressHistory } from '../../../src/network/address-history/show.ts'
@@ -129,7 +131,7 @@ const Answer = ({ at, holdings }: { at: string; holdings: readonly Holding[] }) 
   <div class="tip" role="status">
     <Icon name="user" />
     <span>
-      On {at.slice(0, 16).replace('T', ' ')} UTC{' '}
+      On {minuteText(Date.parse(at))}{' '}
       {holdings.length
         ? holdings.map((h, i) => (
             <>

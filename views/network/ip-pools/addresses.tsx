@@ -1,4 +1,5 @@
 // The addresses of an IPv4 pool as a map of cells, and the cell that was opened.
+import { minuteText } from '../../../src/kernel/db/clock.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { inContext, useAt, usePageContext } from '../../../src/kernel/web/page-context.ts'
 import { listAddressHistory } from '../../../src/network/address-history/show.ts'
@@ -141,7 +142,7 @@ const spoken = (a: PoolAddress) =>
       : a.state === 'reserved'
         ? `reserved for ${a.reservedFor}`
         : a.state === 'resting'
-          ? `rests until ${a.restsUntil?.slice(0, 16).replace('T', ' ')} UTC`
+          ? `rests until ${a.restsUntil && minuteText(Date.parse(a.restsUntil))}`
           : 'free'
   }`
 

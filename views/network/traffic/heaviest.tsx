@@ -1,16 +1,20 @@
 // The heaviest users of traffic, with a chart of all traffic or of that of one node.
+
 import type { AssetName } from '../../../public/assets.ts'
 import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { minuteText } from '../../../src/kernel/db/clock.ts'
 import { type Answers, allIfAllowed, aroundParts, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { heaviestTraffic } from '../../../src/network/traffic/heaviest.ts'
+import { nameOfMonth } from '../../billing/usage/month.tsx'
 import { Amount, Stats } from '../../components/figures.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Filters } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { type Column, Table, Tabs } from '../../components/table.tsx'
+import { dayOf } from '../../components/time.tsx'
 import { usedTraffic } from '../../components/words.ts'
 
 const reads = { traffic: heaviestTraffic, nodes: aroundParts(allIfAllowed(listNodes)) }
@@ -29,13 +33,7 @@ export const trafficPage = page({
 
 /** `27 Nov 2026, 14:00`, `27 Nov 2026`, `November 2026`; all in UTC, as traffic is counted. */
 const nameOf = ({ per, from }: Pick<Traffic, 'per' | 'from'>) =>
-  new Intl.DateTimeFormat('en-GB', {
-    timeZone: 'UTC',
-    year: 'numeric',
-    month: per === 'month' ? 'long' : 'short',
-    ...(per !== 'month' && { day: 'numeric' }),
-    ...(per === 'hour' && { hour: '2-digit', minute: '2-digit' }),
-  }).format(new Date(from))
+  per === 'month' ? nameOfMonth(from.slice(0, 7)) : per === 'hour' ? minuteText(Date.parse(from)) : dayOf(from)
 
 function TrafficPage({ traffic, nodes }: Data) {
   const at = useAt()

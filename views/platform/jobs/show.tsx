@@ -12,7 +12,7 @@ import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Facts, Note, Section } from '../../components/section.tsx'
 import { JobState } from '../../components/state.tsx'
-import { howLong, Moment } from '../../components/time.tsx'
+import { Exact, howLong, Moment } from '../../components/time.tsx'
 import { Failure, OpenInstance } from './failure.tsx'
 import { JobLog } from './log.tsx'
 import { Steps } from './steps.tsx'
@@ -177,6 +177,6 @@ const JobFacts = ({ job }: { job: Job }) => (
 
 const CancelledBy = ({ of: { by, at } }: { of: NonNullable<Job['cancelled']> }) => (
   <>
-    {by.name}, <Moment iso={at} />
+    {by.name}, <Exact iso={at} />
   </>
 )

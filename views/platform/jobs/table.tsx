@@ -55,7 +55,7 @@ export function JobTable({ jobs, area, server = true, node = true, sortable }: J
     { title: 'Step', kind: 'addr', width: 24, cell: stepOf },
     server &&
       area !== '' && {
-        title: 'Open',
+        title: 'For',
         kind: 'mid',
         width: 12,
         cell: (j) =>

@@ -22,7 +22,7 @@ export const nodeCardMetricsPage = page({
       <CardCharts
         metrics={metrics}
         address={pathOf(getNodeCardMetrics, { id: node.id })}
-        none="This node has reported no graphics cards."
+        none="This node has reported no cards."
       />
     </NodeFrame>
   ),

@@ -83,7 +83,6 @@ function Figures({ of: { servers, unreachable, jobs, nodes, gpus } }: { of: Over
   if (!servers && !jobs && !nodes) return null
   const total = Object.values(servers ?? {}).reduce((all, n) => all + n, 0)
   const { running = 0, ...others } = reachable(servers ?? {}, unreachable ?? {})
-  const versions = Object.entries(nodes?.versions ?? {}).map(([version, n]) => `${version} on ${n}`)
   return (
     <Stats>
       {servers && (
@@ -101,7 +100,7 @@ function Figures({ of: { servers, unreachable, jobs, nodes, gpus } }: { of: Over
           title="Nodes connected"
           n={nodes.connected}
           of={`of ${count(nodes.total, 'node')}`}
-          words={versions.length > 0 && `Agents: ${list(versions)}`}
+          words={agentVersions(nodes.versions)}
           bad={nodes.connected < nodes.total}
         />
       )}
@@ -115,6 +114,15 @@ function Figures({ of: { servers, unreachable, jobs, nodes, gpus } }: { of: Over
       )}
     </Stats>
   )
+}
+
+/** `All 7 agents run 0.1.0`, or how many run which. */
+function agentVersions(versions: Readonly<Record<string, number>>): string | undefined {
+  const each = Object.entries(versions)
+  const [first] = each
+  if (!first) return undefined
+  if (each.length > 1) return `Agents: ${each.map(([version, n]) => `${n} run ${version}`).join(' · ')}`
+  return first[1] === 1 ? `Its agent runs ${first[0]}` : `All ${first[1]} agents run ${first[0]}`
 }
 
 /** Nothing where no node has a card. */

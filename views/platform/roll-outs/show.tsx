@@ -16,7 +16,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Section } from '../../components/section.tsx'
-import { Moment, span, Time } from '../../components/time.tsx'
+import { Exact, span, Time } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
 import { Waves } from './waves.tsx'
 import { type Member, type RollOut, RollOutState, titleOf, trail } from './words.tsx'
@@ -58,7 +58,7 @@ export const rollOutPage = page({
 const Sub = ({ of: { createdAt, startedBy, updated, nodes, sentBytes } }: { of: RollOut }) => (
   <>
     <span>
-      started <Moment iso={createdAt} /> by {startedBy.name}
+      started <Exact iso={createdAt} /> by {startedBy.name}
     </span>
     <span>
       {updated} of {nodes} run it

@@ -58,13 +58,7 @@ const MailForm = ({ of: mail }: MailProps) => (
       placeholder="panel@example.com"
       hint="Undeliverable emails come back to this address."
     />
-    <Check
-      scope="mail"
-      name="tls"
-      label="TLS from the start"
-      checked={mail.tls}
-      hint="Usual on port 465. Otherwise STARTTLS is required."
-    />
+    <Check scope="mail" name="tls" label="TLS (port 465)" checked={mail.tls} hint="Off: STARTTLS is required." />
     <Check
       scope="mail"
       name="plain"

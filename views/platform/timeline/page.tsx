@@ -11,7 +11,7 @@ import { type Filter, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { addressWith, type Column, Table } from '../../components/table.tsx'
-import { instantsIn, Moment } from '../../components/time.tsx'
+import { instantsIn, Moment, weekdayOf } from '../../components/time.tsx'
 import { instancePage } from '../../compute/gpu-instances/area.ts'
 import { InstanceFrame, instanceReads } from '../../compute/gpu-instances/frame.tsx'
 import { ServerFrame, serverReads } from '../../compute/servers/frame.tsx'
@@ -86,7 +86,6 @@ const DAYS = 7
 function Days() {
   const at = useAt()
   const zone = at.uiPreferences?.timeZone ?? 'UTC'
-  const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: zone })
   const days = Array.from({ length: DAYS }, (_, i) => localMinute(at.now - i * DAY_MS, zone).slice(0, 10))
   const spanOf = (day: string) => {
     const start = instantOf(`${day}T00:00`, zone)
@@ -104,7 +103,7 @@ function Days() {
             href={addressWith(at, { since, until, cursor: null })}
             aria-current={isOn ? 'page' : undefined}
           >
-            {i === 0 ? 'Today' : i === 1 ? 'Yesterday' : weekday.format(Date.parse(since))}
+            {i === 0 ? 'Today' : i === 1 ? 'Yesterday' : weekdayOf(Date.parse(since), zone)}
           </a>
         )
       })}

@@ -1,14 +1,12 @@
 import { Icon } from '../../components/icon.tsx'
 import { Empty, Facts, Section } from '../../components/section.tsx'
+import { dayOf } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
 import { notesFrom } from './notes.ts'
 import type { Updated } from './updated.ts'
 
 type Release = Updated['releases'][number]
 type Props = { release: Release; updates: Updated }
-
-const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
-export const dayOf = (date: string) => dayFormat.format(Date.parse(`${date}T00:00:00Z`))
 
 /** Facts and notes of the release that is available, or of the one that runs. */
 export const ReleaseFacts = ({ release: r, updates: u }: Props) => (

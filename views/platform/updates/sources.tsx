@@ -4,9 +4,8 @@ import { Action, Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Section } from '../../components/section.tsx'
-import { Time } from '../../components/time.tsx'
+import { dayOf, Time } from '../../components/time.tsx'
 import { bytes } from '../../components/words.ts'
-import { dayOf } from './release.tsx'
 import type { Updated } from './updated.ts'
 
 type Source = Updated['source']

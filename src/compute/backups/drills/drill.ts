@@ -58,7 +58,7 @@ export function startDrill(tx: Tx, backup: Backup, node: DrillNode, { by, now }:
     { backupId: backup.id, drillId: newId('drl'), ...node },
     {
       by,
-      title: `Prove a backup of ${backup.serverName} by a restore`,
+      title: `Test a restore of ${backup.serverName}`,
       nodeId: node.nodeId,
       subject: subjectOfOwner(tx, backup.serverId, backup.ownerId),
       holds: 'restore drill',

@@ -85,7 +85,7 @@ function startPrune(tx: Tx, row: BackupRepository, target: BackupTarget, nodeId:
   const { about, words } = aboutJob(tx, row, target, nodeId, now)
   const input = { targetId, ownerId, folderNodeId, nodeId }
   updateRepository(tx, row, {
-    jobId: startJob(tx, pruningRepository, input, { ...about, title: `Tidy ${words}` }),
+    jobId: startJob(tx, pruningRepository, input, { ...about, title: `Free space in ${words}` }),
   })
   return true
 }

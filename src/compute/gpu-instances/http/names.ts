@@ -63,7 +63,7 @@ export const settingHttpNames = saga<{ nodeId: string }>('gpu_http_names', {
     },
   })
 
-const lockOf = (nodeId: string) => `HTTP names of ${nodeId}`
+const lockOf = (nodeId: string) => `Update HTTP names of ${nodeId}`
 
 /** Starts the job that tells a host its names. */
 export const startNames = (tx: Tx, nodeId: string, now: number): string =>
@@ -73,7 +73,7 @@ export const startNames = (tx: Tx, nodeId: string, now: number): string =>
     { nodeId },
     {
       by: system,
-      title: `HTTP names of ${nodeById(tx, nodeId)?.name ?? nodeId}`,
+      title: `Update HTTP names of ${nodeById(tx, nodeId)?.name ?? nodeId}`,
       holds: lockOf(nodeId),
       subject: { type: 'node', id: nodeId },
       nodeId,

@@ -27,7 +27,7 @@ export const setInstanceKeys = operation({
     const keys = chosenKeys(tx, target.ownerId, body.sshKeyIds)
     mustAllowFor(tx, actor, target, 'ssh_keys')
     const input = { instanceId: target.id, nodeId: target.nodeId, keys, before: target.sshKeys }
-    const about = instanceJob(target, { by: actor, title: `SSH keys of ${target.name}`, now: clock() })
+    const about = instanceJob(target, { by: actor, title: `Update SSH keys of ${target.name}`, now: clock() })
     // Without a container the next start brings them.
     if (target.lifecycle !== 'active') {
       updateInstance(tx, target.id, { sshKeys: keys })

@@ -35,7 +35,7 @@ export const setIso = operation({
       throw invalid({ field: 'isoId', message: 'No such ISO.' })
     mustAllowFor(tx, actor, target, 'iso')
     if (isoId === target.isoId) return { jobId: null, serverId: target.id }
-    const title = chosen ? `Put ${chosen.name} into ${target.hostname}` : `Empty the CD drive of ${target.hostname}`
+    const title = chosen ? `Insert ${chosen.name} in ${target.hostname}` : `Empty the CD drive of ${target.hostname}`
     const input = {
       serverId: target.id,
       nodeId: target.nodeId,

@@ -81,5 +81,5 @@ export function movedVolumes(
 export function spreadNetworks(tx: Tx, serverId: string, now: number) {
   const server = load(tx, serverId)
   for (const { networkId } of membershipsOf(tx, serverId))
-    spread(tx, networkId, server, { by: system, title: `Private network of ${server.hostname}`, now })
+    spread(tx, networkId, server, { by: system, title: `Update private networks of ${server.hostname}`, now })
 }

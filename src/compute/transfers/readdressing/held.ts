@@ -2,7 +2,7 @@
 // them back. Staff release one at once on the page of its pool. Those of its last move are held, and no others, so that
 // no server holds more than it has.
 import { nodeById } from '../../../fleet/node-records/queries.ts'
-import { day } from '../../../kernel/db/clock.ts'
+import { day, dayText } from '../../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import type { ScheduleContext } from '../../../kernel/feature.ts'
 import { settingValue, wholeSetting } from '../../../kernel/setting.ts'
@@ -35,7 +35,7 @@ export const heldDays = wholeSetting({
 type Holding = Pick<Transfer, 'id' | 'heldUntil'>
 /** Names one move in the list of addresses of a pool. */
 export const heldReason = ({ id, heldUntil }: Holding) =>
-  `Held until ${new Date(heldUntil!).toISOString().slice(0, 10)}: a server had it before move ${id}`
+  `Held until ${dayText(heldUntil!)}: a server had it before move ${id}`
 
 /** `reason`: for which its old addresses are kept now. */
 export function hold(tx: Tx, { id, serverId, readdressing }: Transfer, reason: string, now: number) {

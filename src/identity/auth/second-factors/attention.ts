@@ -1,6 +1,6 @@
 import { mayCall } from '../../../kernel/api/operation.ts'
 import type { Source } from '../../../kernel/attention.ts'
-import { day, iso } from '../../../kernel/db/clock.ts'
+import { day, dayText } from '../../../kernel/db/clock.ts'
 import { count } from '../../../kernel/words.ts'
 import { ownAccount } from '../../account-records/model.ts'
 import { roleOf } from '../../account-records/roles/role.ts'
@@ -18,7 +18,7 @@ export const secondFactorDue: Source = ({ tx, actor, clock }) => {
     {
       level: 'warn',
       what: `Your account needs a second factor within ${count(days, 'day')}.`,
-      effect: `From ${iso(dueAt).slice(0, 10)} on you can do nothing else until you have one. API tokens keep working.`,
+      effect: `From ${dayText(dueAt)} on you can do nothing else until you have one. API tokens keep working.`,
       since: null,
       action: 'Set up',
       href: '/account/security',

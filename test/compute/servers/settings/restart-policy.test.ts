@@ -65,7 +65,7 @@ describe('the restart policy of a server', () => {
         }),
       )
     ).text()
-    for (const part of ['When it stops on its own', 'Start it again after a crash', `/servers/${p.id}/restart-policy`])
+    for (const part of ['After a crash', 'Start it again after a crash', `/servers/${p.id}/restart-policy`])
       expect([part, html.includes(part)]).toEqual([part, true])
   })
 })

@@ -13,7 +13,7 @@ import { Link } from '../../../components/link.tsx'
 import { Live } from '../../../components/live.tsx'
 import { Facts, Note, Section } from '../../../components/section.tsx'
 import { type Column, Table } from '../../../components/table.tsx'
-import { Moment } from '../../../components/time.tsx'
+import { Exact, Moment } from '../../../components/time.tsx'
 import { isAtWork, type Rolling, type RollingNode, RollingNodeState, RollingState, titleOf, trail } from './words.tsx'
 
 export const rollingPage = page({
@@ -30,7 +30,7 @@ export const rollingPage = page({
         sub={
           <>
             <span>
-              started <Moment iso={rolling.createdAt} /> by {rolling.startedBy.name}
+              started <Exact iso={rolling.createdAt} /> by {rolling.startedBy.name}
             </span>
             <span>
               {rolling.done} of {rolling.nodes.length} done

@@ -116,11 +116,7 @@ const Settings = (data: InArea) => (
       {data.area === '/admin' && <MoveServer server={data.server} />}
     </Group>
     <Group id="ownership" title="Owner and billing">
-      <BillingService
-        op={setBillingService}
-        of={data.server}
-        more=" An order with this identifier takes over this server."
-      />
+      <BillingService op={setBillingService} of={data.server} more=" An order with this id takes over this server." />
       {data.area === '/admin' && <ChangeOwner server={data.server} />}
       <Suspend server={data.server} />
     </Group>

@@ -5,7 +5,7 @@ import { FIRST_FACTOR_PAGE } from '../../../../src/identity/set-up/first-account
 import { page } from '../../../../src/kernel/web/page.ts'
 import { Head } from '../../../components/head.tsx'
 import { Link } from '../../../components/link.tsx'
-import { Moment } from '../../../components/time.tsx'
+import { Deadline } from '../../../components/time.tsx'
 import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
 import { AuthenticatorApp, type Factors, Passkeys } from './own-factors.tsx'
 
@@ -39,7 +39,7 @@ const isSet = ({ totp, passkeys }: Factors) => totp !== null || passkeys.length 
 const Due = ({ of: factors }: { of: Factors }) =>
   factors.requiredFrom && !isSet(factors) ? (
     <>
-      You can do it later; it becomes required <Moment iso={factors.requiredFrom} />.
+      You can do it later. It becomes required on <Deadline iso={factors.requiredFrom} />.
     </>
   ) : null
 

@@ -6,7 +6,7 @@ import { page, readingAll } from '../../../../src/kernel/web/page.ts'
 import { Head } from '../../../components/head.tsx'
 import { Link } from '../../../components/link.tsx'
 import { Note, Section } from '../../../components/section.tsx'
-import { Moment } from '../../../components/time.tsx'
+import { Deadline } from '../../../components/time.tsx'
 import { Sessions } from '../sessions/session-list.tsx'
 import { AppDialog, CodesDialog } from './factor-dialogs.tsx'
 import { AuthenticatorApp, type Factors, Passkeys, RecoveryCodes } from './own-factors.tsx'
@@ -39,8 +39,8 @@ const FactorRequired = ({ factors: { required, requiredFrom, totp, passkeys } }:
     </Note>
   ) : requiredFrom ? (
     <Note level="warn">
-      <strong>Add a passkey or an authenticator app.</strong> Your role requires a second factor; without one you can do
-      nothing else <Moment iso={requiredFrom} />.
+      <strong>Add a passkey or an authenticator app.</strong> Your role requires a second factor. From{' '}
+      <Deadline iso={requiredFrom} /> you can do nothing else without one.
     </Note>
   ) : null
 
