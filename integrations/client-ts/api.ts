@@ -8653,7 +8653,7 @@ export interface Operations {
   }
   /** Nodes, with their health and what they hold */
   'nodes.list': {
-    query?: { locationId?: string; sort?: "name" | "-name" | "location" | "-location"; cursor?: string; limit?: number }
+    query?: { locationId?: string; state?: "connected" | "away"; sort?: "name" | "-name" | "location" | "-location"; cursor?: string; limit?: number }
     result: NodePage
   }
   /** How far the maintenance of a node is: its steps with their times, and what waits for its end */

@@ -52,21 +52,29 @@ export const isGone = ({ removedAt, lostAt }: Pick<Node, 'removedAt' | 'lostAt'>
 export const isGoneNode = (tx: Db, id: string): boolean => statements(tx).gone.get(id) !== null
 
 const present = isNull(nodes.removedAt)
-const inLocation = (locationId: string | undefined) =>
-  and(present, locationId ? eq(nodes.locationId, locationId) : undefined)
+const inLocation = (locationId: string | undefined, among?: readonly string[]) =>
+  and(
+    present,
+    locationId ? eq(nodes.locationId, locationId) : undefined,
+    among && sql`${nodes.id} IN (SELECT value FROM json_each(${JSON.stringify(among)}))`,
+  )
 
 /** The orders of the list. */
 export const nodeSorts = {
   name: 'nodes.name',
   location: locationReference.value('name', 'nodes.location_id'),
 } satisfies Sorts
-/** A slice of the nodes, by name where nothing else is asked for. */
-export function nodesByName(tx: Db, locationId: string | undefined, slice: Slice): Node[] {
+/** A slice of the nodes, by name where nothing else is asked for. `among`: only nodes with these ids. */
+export function nodesByName(
+  tx: Db,
+  { locationId, among }: { locationId: string | undefined; among: readonly string[] | undefined },
+  slice: Slice,
+): Node[] {
   const { behind, inOrder, sortValue } = ended(slice, nodes.name, 'ASC')
   return tx
     .select({ ...getTableColumns(nodes), ...sortValue })
     .from(nodes)
-    .where(and(inLocation(locationId), behind))
+    .where(and(inLocation(locationId, among), behind))
     .orderBy(...inOrder)
     .limit(slice.limit)
     .offset(slice.skip)
@@ -88,8 +96,8 @@ export const managementAddresses = (tx: Db): string[] =>
   statements(tx)
     .managements.all()
     .flatMap(({ address }) => address?.split('/')[0] ?? [])
-export const countNodes = (tx: Db, locationId: string | undefined): number =>
-  tx.select({ n: count() }).from(nodes).where(inLocation(locationId)).get()!.n
+export const countNodes = (tx: Db, locationId: string | undefined, among?: readonly string[]): number =>
+  tx.select({ n: count() }).from(nodes).where(inLocation(locationId, among)).get()!.n
 
 /** Throws a unique violation when the name is taken. */
 export const updateNode = (tx: Tx, row: Node, given: Partial<Node>): Node => patched(tx, nodes, row, given)

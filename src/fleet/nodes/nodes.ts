@@ -5,11 +5,19 @@ import { invalid } from '../../kernel/api/errors.ts'
 import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { named } from '../../kernel/api/named.ts'
 import { described, fields, line, nullable, operation, time } from '../../kernel/api/operation.ts'
-import { idOf } from '../../kernel/api/query.ts'
+import { idOf, oneOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import { poolsOfNode } from '../../network/ip-pools/queries.ts'
 import { node } from '../node-records/model.ts'
-import { absencesOf, countNodes, nodeSorts, nodesByName, openColumns, updateNode } from '../node-records/queries.ts'
+import {
+  absencesOf,
+  countNodes,
+  nodeSorts,
+  nodesByContact,
+  nodesByName,
+  openColumns,
+  updateNode,
+} from '../node-records/queries.ts'
 import { addressDifferences } from './addresses/differences.ts'
 import { described as inWords } from './misconduct.ts'
 import { heldBy, nodeResponse, showNode } from './model.ts'
@@ -20,20 +28,25 @@ export const listNodes = operation({
   path: '/admin/nodes',
   summary: 'Nodes, with their health and what they hold',
   access: { staff: ['nodes:read'] },
-  query: { locationId: idOf('grp', 'Only nodes of this location.'), sort: sortParameter(nodeSorts, 'by name') },
+  query: {
+    locationId: idOf('grp', 'Only nodes of this location.'),
+    state: oneOf(['connected', 'away'], 'Only nodes that are connected now, or only those that are not.'),
+    sort: sortParameter(nodeSorts, 'by name'),
+  },
   pages: { usual: 100, most: 200 },
   response: page(nodeResponse),
   run(call) {
     const { tx, query } = call
-    const { locationId } = query
+    const { locationId, state } = query
+    const among = state ? nodesByContact(tx, call.nodes)[state as 'connected' | 'away'] : undefined
     return paginate({
       call,
       name: 'nodes',
       sorts: nodeSorts,
-      rows: (slice) => nodesByName(tx, locationId, slice),
+      rows: (slice) => nodesByName(tx, { locationId, among }, slice),
       keyOf: (n) => n.name,
       show: (n) => showNode(call, n),
-      total: () => countNodes(tx, locationId),
+      total: () => countNodes(tx, locationId, among),
     })
   },
 })

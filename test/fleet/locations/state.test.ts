@@ -35,13 +35,13 @@ test('list, page and overview say that nodes of a location are away, and that th
   }
   try {
     expect(await is()).toEqual([2, 2])
-    await say('class="st ok', '2 of 2 nodes connected')
+    await say('class="st ok', '2 of 2 connected')
     p.node.agent.disconnect()
     expect(await is()).toEqual([1, 1])
-    await say('1 of 2 nodes away', '1 of 2 nodes connected')
+    await say('1 of 2 nodes away', '1 of 2 connected')
     second.agent.disconnect()
     expect(await is()).toEqual([0, 0])
-    await say('All nodes away', '0 of 2 nodes connected')
+    await say('All nodes away', '0 of 2 connected')
     p.node.agent.connect()
     second.agent.connect()
     await p.admin('PATCH', `/admin/nodes/${p.node.id}`, { open: false })

@@ -1,4 +1,4 @@
-// When a node was away is kept, and only so much of it.
+// Nodes that are away: the list finds them, and when each was away is kept, and only so much of it.
 import { expect, test } from 'bun:test'
 import { world } from '../../support/world/panel.ts'
 
@@ -38,4 +38,20 @@ test('the newest 100 of a node are kept, and none of one that is removed', async
   expect(kept()).toEqual({ n: 100, first: 50, open: 0 })
   $client.run('UPDATE nodes SET removed_at = 1 WHERE id = ?', [p.node.id])
   expect(kept()).toMatchObject({ n: 0 })
+})
+
+test('the list of nodes is narrowed to those that are away, or to those that are connected', async () => {
+  using p = await world()
+  const second = p.addNode(p.location, 'fra-02')
+  second.agent.disconnect()
+  const names = async (query: string) => {
+    const { data, total } = await p.admin('GET', `/admin/nodes?${query}`)
+    expect(total).toBe(data.length)
+    return data.map(({ name }: { name: string }) => name)
+  }
+  expect(await names('state=away')).toEqual(['fra-02'])
+  expect(await names(`state=connected&locationId=${p.location}`)).toEqual(['fra-01'])
+  expect(await names('')).toEqual(['fra-01', 'fra-02'])
+  second.agent.connect()
+  expect(await names('state=away')).toEqual([])
 })

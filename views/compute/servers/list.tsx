@@ -123,7 +123,7 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
         every={4}
         sorts={Object.values(serverSorts)}
         filters={[
-          { name: 'q', label: 'Search servers', placeholder: 'Name, address, owner or srv_…' },
+          { name: 'q', label: 'Search servers', placeholder: 'Name, address, owner, id' },
           { name: 'state', label: 'State', options: stateOptions(serverStates) },
           oneOfThese('locationId', 'Location', locations),
           oneOfThese('packageId', 'Package', packages),

@@ -34,9 +34,9 @@ export const ordersOf = ({ open, nodes, connectedNodes, openNodes }: Known): str
         ? `Open: orders go to ${count(openNodes, 'node')}`
         : 'Open for new servers'
 
-/** `1 of 2 nodes connected` */
+/** `1 of 2 connected` */
 export const nodesOf = ({ nodes, connectedNodes }: Known): string =>
-  nodes > 0 ? `${connectedNodes} of ${count(nodes, 'node')} connected` : 'No node yet'
+  nodes > 0 ? `${connectedNodes} of ${nodes} connected` : 'None yet'
 
 export const LocationState = ({ of, tag }: { of: Known; tag?: boolean }) => {
   const [tone, shape, words] = locationState(of)

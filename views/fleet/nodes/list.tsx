@@ -40,6 +40,14 @@ export const nodesPage = page({
         sorts={columns}
         every={4}
         filters={[
+          {
+            name: 'state',
+            label: 'State',
+            options: [
+              ['connected', 'Connected'],
+              ['away', 'Not connected'],
+            ],
+          },
           locations && {
             name: 'locationId',
             label: 'Location',

@@ -1,6 +1,5 @@
 // Values that a node reported: while it is away, they have no colour and say how old they are.
 import type { ComponentChildren } from 'preact'
-import { Icon } from '../../components/icon.tsx'
 import { Ago } from '../../components/time.tsx'
 
 /** A node, or a thing on one. `nodeSeenAt` is null while the node is connected. */
@@ -30,8 +29,7 @@ export const Stale = ({ since, inline, children }: StaleProps) =>
   ) : (
     <div class="stale" data-stale="">
       {children}
-      <small class={inline ? 'keep' : 'muted bar words'}>
-        {!inline && <Icon name="wait" />}
+      <small class={inline ? 'keep' : undefined}>
         Last known <Ago iso={since} clock={!inline} />
       </small>
     </div>

@@ -118,7 +118,7 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
 
 /** The servers and customers that it concerns come first, then what to try on the machine. */
 const NotConnected = ({ node: n }: { node: ShownNode }) => (
-  <div class="sec first">
+  <div class="sec">
     <section class="fail" aria-labelledby="away-t">
       <header>
         <Icon name="unplug" />

@@ -96,7 +96,7 @@ function Figures({ of: { servers, unreachable, jobs, nodes, gpus } }: { of: Over
       )}
       {nodes && (
         <Stat
-          href="/admin/nodes"
+          href={nodes.connected < nodes.total ? '/admin/nodes?state=away' : '/admin/nodes'}
           title="Nodes connected"
           n={nodes.connected}
           of={`of ${count(nodes.total, 'node')}`}
