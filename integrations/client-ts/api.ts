@@ -8186,7 +8186,7 @@ export interface Operations {
   }
   /** Jobs, newest first */
   'jobs.list': {
-    query?: { state?: "running" | "done" | "failed"; serverId?: string; instanceId?: string; nodeId?: string; kind?: string; sort?: "title" | "-title" | "state" | "-state" | "startedBy" | "-startedBy" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
+    query?: { q?: string; state?: "running" | "done" | "failed"; serverId?: string; instanceId?: string; nodeId?: string; kind?: string; sort?: "title" | "-title" | "state" | "-state" | "startedBy" | "-startedBy" | "createdAt" | "-createdAt"; cursor?: string; limit?: number }
     result: JobPage
   }
   /** A job's log lines; ask again with the last number. The node's commands and errors are for staff */

@@ -53,6 +53,17 @@ function storedMac(word: string): string | undefined {
   return /^[0-9a-f]{6,12}$/i.test(digits) ? (digits.match(/../g) ?? []).join(':').toLowerCase() : undefined
 }
 
+/** The ids of workloads of any of these kinds whose names have every word of the text, up to `most` of each kind. */
+export const idsNamed = (tx: Db, kinds: readonly string[], text: string, most: number): string[] =>
+  kinds.flatMap((kind) =>
+    idsWithParts(
+      tx,
+      kind,
+      wordsOf(text).map((word) => ({ word, groups: NAMES })),
+      most,
+    ),
+  )
+
 /** Is it the id, an address in a prefix of it, or an identifier of billing? Over `workloads w`. */
 function isExactly({ own }: WorkloadSearch, word: string): Where {
   const [prefix, called] = [prefixFits('w.id', word), billingServiceFits(word)]

@@ -7,7 +7,7 @@ import { iso } from '../../kernel/db/clock.ts'
 import { lastLines } from '../../kernel/jobs/failures.ts'
 import { type Line, linesAfter } from '../../kernel/jobs/log.ts'
 import { job, jobDetails, jobRecord, jobState, sagaOf, showJob, showJobDetails, stateOf } from './model.ts'
-import { countJobs, jobRows, jobSorts, jobStates, visibleJobs } from './queries.ts'
+import { countJobs, jobRows, jobSorts, jobStates, jobsWithWords, visibleJobs } from './queries.ts'
 
 const everybody = {
   staff: ['servers:read', 'nodes:read'],
@@ -36,6 +36,7 @@ export const listJobs = operation({
   summary: 'Jobs, newest first',
   access: everybody,
   query: {
+    q: text('Words of a title or of the name of a server or GPU instance, or the id of a job.', 100),
     state: oneOf(Object.keys(jobStates) as State[], 'running: at work or waiting for it; done: succeeded; failed.'),
     serverId: idOf('srv', 'Only jobs of this server.'),
     instanceId: idOf('gpu', 'Only jobs of this GPU instance.'),
@@ -57,7 +58,12 @@ export const listJobs = operation({
       if (query[name]) filters.push([`${column} = ?`, [query[name]]])
     const { nodeId } = query
     if (nodeId) filters.push(['(j.node_id = ? OR j.other_node_id = ?)', [nodeId, nodeId]])
-    const isCounted = where === everyWorkload.where && !query['serverId'] && !query['instanceId'] && !nodeId
+    if (query['q']) {
+      const fits = jobsWithWords(tx, query['q'])
+      filters.push([fits.where, fits.values])
+    }
+    const isCounted =
+      where === everyWorkload.where && !query['q'] && !query['serverId'] && !query['instanceId'] && !nodeId
     const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
     return paginate({
       call,

@@ -3,6 +3,7 @@
 import { nodeReference } from '../../fleet/node-records/queries.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { everyWorkload } from '../../fleet/workloads/reports.ts'
+import { idsNamed } from '../../fleet/workloads/search.ts'
 import type { TimelineSource } from '../../fleet/workloads/timeline.ts'
 import { accountReference } from '../../identity/account-records/queries.ts'
 import { visible } from '../../identity/team/access.ts'
@@ -23,6 +24,7 @@ import {
   newestJobIds,
 } from '../../kernel/jobs/queries.ts'
 import { everyWord, isIn, wordsOf } from '../../kernel/search/text.ts'
+import { subjectKinds } from './subjects.ts'
 import { failuresTold } from './tables.ts'
 
 export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
@@ -254,6 +256,23 @@ export function searchJobs(tx: Db, { where, values }: Where, text: string, limit
        ORDER BY j.id DESC LIMIT +?`,
     )
     .all(text, JOBS_SEARCHED, ...values, ...fits.values, text, limit)
+}
+
+/** So many workloads of a name are looked at for their jobs. */
+const MOST_NAMED = 100
+/** Over `jobs j`: newest jobs with each word in their title, those of workloads with such a name, or the one job. */
+export function jobsWithWords(tx: Db, text: string): { where: string; values: string[] } {
+  const fits = everyWord(text, (word) => isIn(['n.title'], word))
+  const kinds = subjectKinds.map(({ type }) => type)
+  return {
+    where: `j.id IN (
+      SELECT n.id FROM (
+        SELECT newest.id, newest.title ${jobReference.from('newest')} ORDER BY newest.id DESC LIMIT ${JOBS_SEARCHED}
+      ) n WHERE ${fits.where}
+      UNION SELECT about.id ${jobReference.from('about')} WHERE about.subject_id IN (SELECT value FROM json_each(+?))
+      UNION SELECT +?)`,
+    values: [...fits.values.map(String), JSON.stringify(idsNamed(tx, kinds, text, MOST_NAMED)), text],
+  }
 }
 
 /** The jobs of a workload that ended, or began and have not ended, in a span of time, newest first. */

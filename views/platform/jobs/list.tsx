@@ -1,4 +1,5 @@
-import type { Answers } from '../../../src/kernel/web/page.ts'
+import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
+import { type Answers, allIfAllowed, aroundParts } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
@@ -7,7 +8,7 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { Tabs } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
-import { type Job, JobTable, jobSorts } from './table.tsx'
+import { JobTable, jobSorts } from './table.tsx'
 
 const none: Record<string, string> = {
   running: 'No job is running.',
@@ -17,15 +18,23 @@ const none: Record<string, string> = {
 
 export const jobsPages = inEveryArea({
   path: '/jobs',
-  reads: { jobs: listJobs },
+  reads: { jobs: listJobs, nodes: aroundParts(allIfAllowed(listNodes)) },
   title: 'Jobs',
   nav: 'jobs',
-  view: ({ jobs }, area) => <JobList jobs={jobs} area={area} />,
+  view: ({ jobs, nodes }, area) => <JobList jobs={jobs} nodes={nodes?.data} area={area} />,
 })
 
-function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Area }) {
-  const { query } = useAt()
-  const first = jobs.data[0]
+type ListProps = Answers<{ jobs: typeof listJobs }> & {
+  /** Undefined for readers who see no nodes. */
+  nodes: readonly { id: string; name: string }[] | undefined
+  area: Area
+}
+function JobList({ jobs, nodes, area }: ListProps) {
+  const { query, registry } = useAt()
+  const kinds = registry.jobs
+    .filter(({ options }) => area === '/admin' || !options.forStaff)
+    .map(({ kind, title }) => [kind, title] as const)
+    .toSorted(([, a], [, b]) => (a < b ? -1 : 1))
   return (
     <>
       <Head title="Jobs" state={<span class="muted">{count(jobs.total, 'job')}</span>} />
@@ -44,9 +53,14 @@ function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Ar
         noun="job"
         sorts={Object.values(jobSorts)}
         every={2}
-        filters={(['serverId', 'instanceId', 'nodeId', 'kind'] as const)
-          .filter((name) => query[name])
-          .map((name) => ({ name, label: narrowedBy[name], value: nameOf(first, name) ?? query[name] }))}
+        filters={[
+          { name: 'q', label: 'Search', placeholder: 'Server or job' },
+          { name: 'kind', label: 'Kind', options: kinds },
+          nodes && { name: 'nodeId', label: 'Node', options: nodes.map(({ id, name }) => [id, name] as const) },
+          ...(['serverId', 'instanceId'] as const)
+            .filter((name) => query[name])
+            .map((name) => ({ name, label: narrowedBy[name], value: query[name] })),
+        ]}
         empty={<Empty title="No jobs yet">A job is work on a node: installing, starting, suspending.</Empty>}
         emptyWhenFiltered={none[query['state'] ?? '']}
       >
@@ -56,5 +70,4 @@ function JobList({ jobs, area }: Answers<{ jobs: typeof listJobs }> & { area: Ar
   )
 }
 
-const narrowedBy = { serverId: 'Server', instanceId: 'GPU instance', nodeId: 'Node', kind: 'Kind' } as const
-const nameOf = (job: Job | undefined, name: keyof typeof narrowedBy) => (name === 'nodeId' ? job?.nodeName : undefined)
+const narrowedBy = { serverId: 'Server', instanceId: 'GPU instance' } as const
