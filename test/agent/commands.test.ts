@@ -121,6 +121,9 @@ describe('a vm in a VLAN', () => {
     await restart(booted.host)
     expect(seen).toEqual([['bvb20']])
     expect(bridgesOf(booted.host)).toEqual({ bvb20: { vlan: 20, uplink: 'bond1' } })
+    // It can be defined anew, as for another order of its drives; another one cannot come.
+    await booted.obey('vm.define', inVlan(1, 20))
+    expect(booted.obey('vm.define', { ...inVlan(2, 20), seeded: false })).rejects.toMatchObject({ code: 'no_bridge' })
     expect(await booted.obey('vm.look', { workload: workloadId(1) })).toEqual({ power: 'running' })
   })
 
@@ -167,7 +170,7 @@ test('an extra volume has one vm at a time, stays over reboots, and is free with
   const has = (of: typeof host) =>
     [one, two].map(({ workload }) => (of.hypervisor as FakeHypervisor).volumes(workload).length)
   const attach = (vm: Vm) => obey('volume.attach', { workload: vm.workload, volume })
-  expect(attach(one)).rejects.toMatchObject({ code: 'no_volume' })
+  expect(attach(one)).rejects.toMatchObject({ code: 'no_bridge' })
   await obey('volume.make', { volume, sizeBytes: GiB })
   await attach(one)
   expect(attach(two)).rejects.toMatchObject({ code: 'volume_in_use' })

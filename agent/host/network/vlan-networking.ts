@@ -27,7 +27,9 @@ export class VlanNetworking {
         return bridge
       }
       const settings = this.settings()
-      if (!settings || !hasVlan(settings.vlans, vlan))
+      // A vm that is in it already stays, whatever the operator says of new ones.
+      const isThere = this.state.vlanOf(workload) === vlan
+      if (!settings || !(isThere || hasVlan(settings.vlans, vlan)))
         throw new Failure(
           'no_bridge',
           `this node does not carry VLAN ${vlan}; say so with: berth agent uplink --uplink NAME --vlans ${vlan}`,

@@ -85,8 +85,8 @@ const Uncarried = ({ pool: p }: { pool: Pool }) =>
       <strong>
         VLAN {p.vlan} is not carried by <NodeLinks nodes={p.uncarried} none="" />.
       </strong>{' '}
-      They give no addresses of this pool, and servers there lose the network when they are started again. Let the
-      switch ports have the VLAN, and say so on each node with <code>berth agent uplink</code>.
+      Nothing new gets addresses of this pool there. Servers that are there stay in the VLAN as far as the switch port
+      has it. Say on the node with <code>berth agent uplink</code> that it carries the VLAN, or choose other nodes.
     </Note>
   )
 
