@@ -11,8 +11,8 @@ export const lostVlans: Source = (call) => {
     level: 'bad',
     what: `${routerName(call, nodeId) ?? 'A node'} does not carry VLAN ${vlan} of ${pool}.`,
     effect:
-      'Nothing new gets addresses of the pool there. Servers that are there stay in the VLAN as far as the switch port ' +
-      'has it. Let the node carry it, or choose other nodes for the pool when nothing there uses it.',
+      'Nothing new gets addresses of the pool there. Servers that are there stay in the VLAN as far as the switch ' +
+      'port has it. Let the node carry it, or choose other nodes for the pool when nothing there uses it.',
     since: null,
     action: 'Open pool',
     href: `/admin/ip-pools/${poolId}`,
