@@ -38,13 +38,28 @@ export const guestAgent = {
     try {
       const { osId, osName, osVersion, kernel } = await guestAgent.info(workload)
       const system = { osId, osName, osVersion, kernel }
-      return { answers: true, system, script: script ? await startupResult(guestAgent, workload) : null }
+      return {
+        answers: true,
+        system,
+        script: script ? await startupResult(guestAgent, workload) : null,
+        fileSystems: await fileSystemsOf(guestAgent, workload),
+      }
     } catch (error) {
       if (!isOfGuest(error)) throw error
       return { answers: false, system: null, script: null }
     }
   },
 } satisfies Handlers<typeof guestAgentCommands>
+
+/** Undefined where the guest does not tell: Windows may refuse it, and the rest of the look counts all the same. */
+async function fileSystemsOf(agent: Host['guestAgent'], workload: string) {
+  try {
+    return await agent.fileSystems(workload)
+  } catch (error) {
+    if (isOfGuest(error)) return undefined
+    throw error
+  }
+}
 
 /** Null while the script runs, and where its guest has none. */
 async function startupResult(agent: Host['guestAgent'], workload: string): Promise<StartupResult | null> {

@@ -27,9 +27,11 @@ export { RestartPolicy, restartPolicies, WORKLOAD_ID } from './bounds.ts'
 export { ImageSource, IsoSource, serialOf, Volume } from './values/disks.ts'
 export {
   ConfigDrive,
+  GuestFileSystem,
   GuestLook,
   GuestSeen,
   GuestSystem,
+  MOST_FILE_SYSTEMS,
   purposeOf,
   Seed,
   StartupResult,

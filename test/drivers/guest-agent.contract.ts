@@ -20,6 +20,15 @@ export const guestAgentContract: Record<string, (rig: Rig) => Promise<void>> = {
     const loopback = (await agent.interfaces(workload)).find(({ name }) => name === 'lo')
     expect(loopback?.addresses).toContain('127.0.0.1/8')
   },
+  'tells how full its disks are, that of / first': async ({ agent, workload }) => {
+    const [root, ...others] = await agent.fileSystems(workload)
+    expect(root!.path).toBe('/')
+    for (const { usedBytes, totalBytes, device, kind } of [root!, ...others]) {
+      expect(usedBytes).toBeLessThanOrEqual(totalBytes)
+      expect(totalBytes).toBeGreaterThan(1 << 20)
+      expect(device + kind).toMatch(/^[^\p{Cc}]{2,104}$/u)
+    }
+  },
   'sets a password, and refuses a user that does not exist': async ({ agent, workload }) => {
     await agent.setPassword(workload, 'root', { text: 'pass word’"\'\\$1' })
     await expect(agent.setPassword(workload, 'nobody-here', { text: 'x' })).rejects.toMatchObject({

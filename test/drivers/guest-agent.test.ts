@@ -95,12 +95,16 @@ describe('S40: a hostile guest agent', () => {
   const odd = [null, 7, 'text', true, [], [[[]]], { a: { b: { c: {} } } }, -1, 1.5, '9'.repeat(50)]
   test('with answers of any form brings an error of its own, and nothing else', async () => {
     for (const answer of odd) {
-      const names = ['guest-info', 'guest-get-host-name', 'guest-get-osinfo', 'guest-network-get-interfaces']
+      const names = [
+        ...['guest-info', 'guest-get-host-name', 'guest-get-osinfo', 'guest-network-get-interfaces'],
+        'guest-get-fsinfo',
+      ]
       const more = ['guest-exec', 'guest-exec-status', 'guest-file-open', 'guest-file-read', 'guest-file-close']
       const [agent] = hostile(Object.fromEntries([...names, ...more].map((name) => [name, answer])))
       const settled = await Promise.allSettled([
         agent.info(workload),
         agent.interfaces(workload),
+        agent.fileSystems(workload),
         agent.exec(workload, ['true'], { limitSeconds: 0 }),
         agent.powershell(workload, 'x', { limitSeconds: 0 }),
         agent.readFile(workload, '/x'),
@@ -108,6 +112,38 @@ describe('S40: a hostile guest agent', () => {
       for (const one of settled)
         if (one.status === 'rejected') expect(one.reason.code).toMatch(/^guest_(agent_broken|timeout|refused)$/)
     }
+  })
+  test('lists its file systems once, bounded, and those alone whose sizes make sense', async () => {
+    const one = (name: string, mountpoint: string, used: unknown, total: unknown, type = 'ext4') => ({
+      name,
+      mountpoint,
+      type,
+      'used-bytes': used,
+      'total-bytes': total,
+    })
+    const [agent] = hostile({
+      'guest-get-fsinfo': [
+        one('vda1', '/var/lib/docker', 5, 10),
+        one('vda1', '/', 5, 10),
+        one('loop0', '/snap/core', 9, 9, 'squashfs'),
+        one('vdb', '/srv', 11, 10),
+        one('vdc', '/a', -1, 10),
+        one('vdd', '/b', 1, 0),
+        one('vde', '/c', '1', 10),
+        { name: 'vdf', mountpoint: '/old', type: 'ext4' },
+        one('\u001b[2J', `/${'x'.repeat(900)}`, 1, 2),
+      ],
+    })
+    const found = await agent.fileSystems(workload)
+    expect(found.map(({ path, device }) => [path.slice(0, 3), device])).toEqual([
+      ['/', 'vda1'],
+      ['/xx', '?[2J'],
+    ])
+    expect(found[1]!.path).toHaveLength(200)
+    const [many] = hostile({
+      'guest-get-fsinfo': Array.from({ length: 64 }, (_, i) => one(`vd${i}`, `/${i}`, 1, 2)),
+    })
+    expect(await many.fileSystems(workload)).toHaveLength(16)
   })
   test('names its system and its cards in bounded printable text, and invents no addresses', async () => {
     const text = `\u001b[2J<script>\u202e\n${'x'.repeat(9000)}`

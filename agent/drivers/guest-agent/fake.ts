@@ -6,6 +6,7 @@ import type { Vm } from '../../protocol/wire.ts'
 import type { Hypervisor } from '../hypervisor/hypervisor.ts'
 import {
   type GuestAgent,
+  type GuestFileSystem,
   type GuestInfo,
   type GuestInterface,
   type GuestPassword,
@@ -37,6 +38,10 @@ const system: GuestInfo = {
   kernel: '6.1.0-fake',
   machine: 'x86_64',
 }
+
+/** As a program, to describe the file systems of a guest, as JSON. */
+export const FILE_SYSTEMS = 'file-systems'
+const GIB = 2 ** 30
 
 /** As a program, to describe the system of a guest by its `osId`. */
 export const OS_ID = 'os-id'
@@ -116,6 +121,13 @@ export class FakeGuestAgent implements GuestAgent {
       { name: 'lo', mac: '00:00:00:00:00:00', addresses: ['127.0.0.1/8', '::1/128'] },
       { name: 'eth0', mac, addresses: this.addresses(workload) },
     ]
+  }
+
+  async fileSystems(workload: string): Promise<GuestFileSystem[]> {
+    await this.mustAnswer(workload)
+    const told = this.told(workload, FILE_SYSTEMS)
+    if (told) return JSON.parse(told.output) as GuestFileSystem[]
+    return [{ path: '/', device: 'vda1', kind: 'ext4', usedBytes: 6 * GIB, totalBytes: 19 * GIB }]
   }
 
   /** Those that its system was told for good. */

@@ -18,6 +18,9 @@ export type GuestInfo = {
 /** An interface inside a guest. `addresses` are with prefix length; all is the guest's claim. */
 export type GuestInterface = { name: string; mac: string; addresses: string[] }
 
+/** A file system on a disk of a guest; all is the guest's claim. */
+export type GuestFileSystem = { path: string; device: string; kind: string; usedBytes: number; totalBytes: number }
+
 /**
  * The result of a program in a guest: `output` is standard output and standard error, at most `MOST_GUEST_BYTES`. It
  * may hold any character: show it as text only.
@@ -50,6 +53,11 @@ export interface GuestAgent {
   info(workload: string): Promise<GuestInfo>
   /** At most 64 interfaces with 64 addresses each. What is no address is left out. */
   interfaces(workload: string): Promise<GuestInterface[]>
+  /**
+   * Its file systems of which it tells how full they are, each once and by its shortest path, the one with that of `/`
+   * first; at most 16.
+   */
+  fileSystems(workload: string): Promise<GuestFileSystem[]>
   /**
    * Runs a program in a Linux guest as root and waits for its end, at most `limitSeconds` (default 30); the program
    * goes on when it takes longer, which throws `guest_timeout`. A program that writes more than fits is ended.

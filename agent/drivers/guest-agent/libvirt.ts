@@ -5,10 +5,12 @@ import { isIP } from 'node:net'
 import { Failure } from '../../failure.ts'
 import { type Ran, run } from '../../host/exec.ts'
 import { printable } from '../../protocol/text.ts'
+import { MOST_FILE_SYSTEMS } from '../../protocol/wire.ts'
 import { uuidOf } from '../hypervisor/domain-xml.ts'
 import {
   CHUNK_BYTES,
   type GuestAgent,
+  type GuestFileSystem,
   type GuestInfo,
   type GuestInterface,
   type GuestPassword,
@@ -90,6 +92,15 @@ export class LibvirtGuestAgent implements GuestAgent {
         addresses: listOf(fields['ip-addresses'] ?? []).flatMap((each) => addressOf(fieldsOf(each))),
       }
     })
+  }
+
+  async fileSystems(workload: string): Promise<GuestFileSystem[]> {
+    const found = listOf(await this.ask(workload, 'guest-get-fsinfo')).flatMap((entry) => fileSystemOf(fieldsOf(entry)))
+    // One that is mounted in several places is one.
+    const byDevice = new Map<string, GuestFileSystem>()
+    for (const one of found.toSorted((a, b) => a.path.length - b.path.length || (a.path < b.path ? -1 : 1)))
+      if (!byDevice.has(one.device)) byDevice.set(one.device, one)
+    return [...byDevice.values()].slice(0, MOST_FILE_SYSTEMS)
   }
 
   async exec(workload: string, argv: readonly string[], { stdin, limitSeconds = EXEC_SECONDS } = {} as ExecOptions) {
@@ -278,3 +289,17 @@ function addressOf({ 'ip-address': address, prefix }: Record<string, unknown>): 
   const length = prefix as number
   return length >= 0 && length <= (address.includes(':') ? 128 : 32) ? [`${address}/${length}`] : []
 }
+/** Older agents, and file systems without a disk, do not tell how full one is. */
+function fileSystemOf(fields: Record<string, unknown>): GuestFileSystem[] {
+  const [usedBytes, totalBytes] = [fields['used-bytes'], fields['total-bytes']]
+  if (!isSize(usedBytes) || !isSize(totalBytes) || totalBytes === 0 || usedBytes > totalBytes) return []
+  const [path, device, kind] = [
+    lineOf(fields['mountpoint'], 200),
+    lineOf(fields['name'], 64),
+    lineOf(fields['type'], 40),
+  ]
+  return path && device && !readOnly.has(kind) ? [{ path, device, kind, usedBytes, totalBytes }] : []
+}
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+/** Images that are full by their nature. */
+const readOnly: ReadonlySet<string> = new Set(['squashfs', 'iso9660', 'udf', 'CDFS', 'erofs'])

@@ -1,6 +1,13 @@
 import { Type as t } from 'typebox'
 import { workloadId } from '../bounds.ts'
-import { encryptedPassword, GuestNetwork, GuestSystem, StartupResult } from '../values/guests.ts'
+import {
+  encryptedPassword,
+  GuestFileSystem,
+  GuestNetwork,
+  GuestSystem,
+  MOST_FILE_SYSTEMS,
+  StartupResult,
+} from '../values/guests.ts'
 import { cidr, MANY, mac } from '../values/ports.ts'
 import { osFamilies } from '../values/vms.ts'
 import { act, look } from './declare.ts'
@@ -49,7 +56,7 @@ export const guestAgentCommands = {
     failures: ['encrypted_for_another', 'hypervisor_silent'],
   }),
   /**
-   * Asks the running guest for its system, and with `script` for the result of its startup script. All of it is the
+   * Asks the running guest for its system and how full its disks are, and with `script` for the result of its startup script. All of it is the
    * guest's claim. `answers` is false where no guest agent does; `script` is null until the script has ended.
    */
   'guest.look': look({
@@ -57,6 +64,8 @@ export const guestAgentCommands = {
     output: t.Object({
       answers: t.Boolean(),
       system: t.Union([GuestSystem, t.Null()]),
+      /** Left out where its guest agent does not tell. */
+      fileSystems: t.Optional(t.Array(GuestFileSystem, { maxItems: MOST_FILE_SYSTEMS })),
       script: t.Union([StartupResult, t.Null()]),
     }),
     failures: ['hypervisor_silent'],

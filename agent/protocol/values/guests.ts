@@ -1,6 +1,6 @@
 // Guests in the protocol: the seed that sets one up, and what is seen of it.
 import { type Static, Type as t } from 'typebox'
-import { anyText, ENCRYPTED, line, workloadId } from '../bounds.ts'
+import { anyText, counter, ENCRYPTED, line, workloadId } from '../bounds.ts'
 import { address, cidr, mac, tap } from './ports.ts'
 
 const jsonObject = t.Record(t.String({ pattern: '^.{0,100}$' }), t.Unknown(), {
@@ -75,6 +75,17 @@ export type GuestSeen = Static<typeof GuestSeen>
 /** The system of a guest in its own words; empty where it names none. */
 export const GuestSystem = t.Object({ osId: line(40), osName: line(100), osVersion: line(100), kernel: line(100) })
 export type GuestSystem = Static<typeof GuestSystem>
+/** A guest lists no more of its file systems. */
+export const MOST_FILE_SYSTEMS = 16
+/** A file system of a guest's disks in its own words: `/`, `vda1`, `ext4`. `usedBytes`: without what root alone may use. */
+export const GuestFileSystem = t.Object({
+  path: line(200),
+  device: line(64),
+  kind: line(40),
+  usedBytes: counter,
+  totalBytes: counter,
+})
+export type GuestFileSystem = Static<typeof GuestFileSystem>
 /** The result of a startup script: its exit code and the beginning of what it wrote, which may be any text. */
 export const StartupResult = t.Object({
   exitCode: t.Integer({ minimum: 0, maximum: 255 }),

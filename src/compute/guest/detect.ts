@@ -40,9 +40,9 @@ export const detectingOs = saga<{ serverId: string; nodeId: string }>('detect_os
   })
   .record('note', 'Recording its system', {
     do: (tx, { input, out, now, log }) => {
-      const { system } = out.look
+      const { system, fileSystems } = out.look
       if (!system) throw new CommandFailed('guest_agent_silent', 'No guest agent answers in the server.')
       log(`It runs ${[system.osName, system.osVersion].filter(Boolean).join(' ') || 'a system without a name'}.`)
-      noteSystem(tx, input.serverId, system, now, now + 6 * hour)
+      noteSystem(tx, input.serverId, { system, fileSystems }, now, now + 6 * hour)
     },
   })

@@ -1,5 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { detectingOs, detectOs } from './detect.ts'
+import { listFileSystems } from './file-systems.ts'
 import { getInstallationCheck } from './installation-check.ts'
 import { removeReadSeeds, removingSeed } from './pending-seed.ts'
 import { resetPassword, resettingPassword } from './root-password.ts'
@@ -43,5 +44,5 @@ export const guestFeature = feature({
   ],
   tables: [serverGuests, startupScripts],
   jobs: [resettingPassword, removingSeed, detectingOs],
-  operations: [resetPassword, detectOs, getStartupScript, getInstallationCheck],
+  operations: [resetPassword, detectOs, listFileSystems, getStartupScript, getInstallationCheck],
 })

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { GuestSystem, OsFamily, StartupResult } from '../../../agent/protocol/wire.ts'
+import type { GuestFileSystem, GuestSystem, OsFamily, StartupResult } from '../../../agent/protocol/wire.ts'
 import { workloadReference } from '../../fleet/workloads/queries.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -30,7 +30,8 @@ const statements = prepared(({ $client }) => ({
   watch: $client.prepare(
     `INSERT INTO server_guests (server_id, next_look_at) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET next_look_at = excluded.next_look_at, tries = 0, agent_answers = 0,
-       seen = NULL, os_id = NULL, os_name = NULL, os_version = NULL, kernel = NULL, detected_at = NULL`,
+       seen = NULL, os_id = NULL, os_name = NULL, os_version = NULL, kernel = NULL, detected_at = NULL,
+       file_systems = NULL`,
   ),
   postpone: $client.prepare('UPDATE server_guests SET next_look_at = ? WHERE server_id = ?'),
   silent: $client.prepare(
@@ -61,8 +62,11 @@ export const watchGuest = (tx: Tx, id: string, now: number) => void statements(t
 export const postponeLook = (tx: Tx, id: string, until: number) => void statements(tx).postpone.run(until, id)
 export const noteSilent = (tx: Tx, id: string, nextLookAt: number) => void statements(tx).silent.run(nextLookAt, id)
 
-export const noteSystem = (tx: Tx, id: string, system: GuestSystem, now: number, nextLookAt: number) => {
-  const known = { ...system, agentAnswers: true, tries: 0, detectedAt: now, nextLookAt }
+/** What a guest said of itself: its system, and how full its disks are where it tells. */
+type Said = { system: GuestSystem; fileSystems: GuestFileSystem[] | undefined }
+export const noteSystem = (tx: Tx, id: string, { system, fileSystems = [] }: Said, now: number, nextLookAt: number) => {
+  const told = fileSystems.length ? fileSystems : null
+  const known = { ...system, fileSystems: told, agentAnswers: true, tries: 0, detectedAt: now, nextLookAt }
   tx.insert(serverGuests)
     .values({ serverId: id, ...known })
     .onConflictDoUpdate({ target: serverGuests.serverId, set: known })

@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { GuestFileSystem } from '../../../agent/protocol/wire.ts'
 
 /** The state of a server right after its installation. */
 export type InstallationCheck = {
@@ -25,6 +26,8 @@ export const serverGuests = sqliteTable('server_guests', {
   osVersion: text('os_version'),
   kernel: text(),
   detectedAt: integer('detected_at'),
+  /** Told with the system; null: its agent does not tell. */
+  fileSystems: text('file_systems', { mode: 'json' }).$type<GuestFileSystem[]>(),
   /** When the removal of a seed was tried last. */
   seedTriedAt: integer('seed_tried_at').notNull().default(0),
   /** The result of its last installation, as its node saw it. */

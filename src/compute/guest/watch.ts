@@ -1,4 +1,4 @@
-// Guests are asked in the background for their system and for the result of their startup script: soon after a start,
+// Guests are asked in the background for their system, how full their disks are, and for the result of their startup script: soon after a start,
 // then rarely. Many images have no guest agent, so a silent guest is asked at growing intervals.
 import { escapedLines } from '../../../agent/protocol/text.ts'
 import { nodeCommand, type Output } from '../../../agent/protocol/wire.ts'
@@ -20,6 +20,8 @@ export const LOOK_EVERY_MS = 10 * second
 /** Guests that are asked at the same time: each is a few processes on its node. */
 const MOST_AT_ONCE = 40
 const AGAIN_MS = 6 * hour
+/** Disks fill in hours. */
+const FILLING_MS = hour
 /** A running script is asked for so often. */
 const SCRIPT_EVERY_MS = 15 * second
 /** A script that has not ended by then has no result. */
@@ -62,14 +64,15 @@ export class GuestWatch {
 }
 
 /** Stores what a guest said, and when it is asked again. */
-export function store(db: Db, guest: Due, { answers, system, script }: Output<'guest.look'>, now: number) {
+export function store(db: Db, guest: Due, { answers, system, script, fileSystems }: Output<'guest.look'>, now: number) {
   write(db, (tx) => {
     const known = guest.waitsForScript ? startupScriptOf(tx, guest.id) : undefined
     const isOverdue = known?.state === 'waiting' && now - known.startedAt > LONGEST_SCRIPT_MS
     const result = script ? { ...script, output: escapedLines(script.output) } : undefined
     if (known?.state === 'waiting' && (result || isOverdue)) endStartupScript(tx, guest.id, result, now)
     const stillWaits = known?.state === 'waiting' && !script && !isOverdue
-    if (answers && system) noteSystem(tx, guest.id, system, now, now + (stillWaits ? SCRIPT_EVERY_MS : AGAIN_MS))
+    const againMs = stillWaits ? SCRIPT_EVERY_MS : fileSystems?.length ? FILLING_MS : AGAIN_MS
+    if (answers && system) noteSystem(tx, guest.id, { system, fileSystems }, now, now + againMs)
     else noteSilent(tx, guest.id, now + pauseMs(guest.tries))
   })
 }

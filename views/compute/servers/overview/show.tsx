@@ -1,6 +1,7 @@
 import { listOfferedImages } from '../../../../src/catalog/images/images.ts'
 import { getServerBackupPlan } from '../../../../src/compute/backups/plans/assign.ts'
 import { detectOs } from '../../../../src/compute/guest/detect.ts'
+import { listFileSystems } from '../../../../src/compute/guest/file-systems.ts'
 import { getInstallationCheck } from '../../../../src/compute/guest/installation-check.ts'
 import { getAddressChange } from '../../../../src/compute/readdressing/show.ts'
 import { hour, iso } from '../../../../src/kernel/db/clock.ts'
@@ -27,6 +28,7 @@ import { away } from '../power-buttons.tsx'
 import { Unsuspend } from '../settings/unsuspend.tsx'
 import { disabledReason, type Server, speedWords, suspensionWords } from '../words.ts'
 import { Connect } from './connect.tsx'
+import { Disks } from './disks.tsx'
 import { Setup } from './setup.tsx'
 import { USE_HOURS, Use } from './use.tsx'
 
@@ -46,6 +48,7 @@ const reads = {
   ),
   bandwidth: inPart('use', ifAllowed(getBandwidth)),
   backupPlan: ifAllowed(getServerBackupPlan),
+  fileSystems: ifAllowed(listFileSystems),
   done: reading(listServerActivity, ({ params }) => ({ params, query: { limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -79,6 +82,7 @@ const Overview = (data: InArea) => (
         <div>
           {data.server.status === 'suspended' && <Suspended server={data.server} area={data.area} />}
           <Connect server={data.server} />
+          <Disks of={data.fileSystems} />
           <InstallationResult of={data.installed} />
           <StartupScriptResult of={data.startup} />
           <Activity {...data} />

@@ -10,10 +10,11 @@ import { nameOfMonth } from '../../../billing/usage/month.tsx'
 import type { Area } from '../../../components/area.ts'
 import { FillBar, Spark, Stats } from '../../../components/figures.tsx'
 import { Link } from '../../../components/link.tsx'
-import { exactMb, traffic, usedTraffic } from '../../../components/words.ts'
+import { bytes, exactMb, traffic, usedTraffic } from '../../../components/words.ts'
 import { awaySince, Stale } from '../../../fleet/nodes/stale.tsx'
 import { inWords, type Unit } from '../../../platform/metrics/words.ts'
 import type { Server } from '../words.ts'
+import { type FileSystems, rootOf } from './disks.tsx'
 
 /** The time that the lines show. */
 export const USE_HOURS = 6
@@ -21,13 +22,20 @@ export const USE_HOURS = 6
 type Metrics = Answers<{ m: typeof getMetrics }>['m']
 type Bandwidth = Answers<{ b: typeof getBandwidth }>['b']
 type Values = readonly (number | null)[]
-type UseProps = { server: Server; metrics: Metrics | undefined; bandwidth: Bandwidth | undefined; area: Area }
+type UseProps = {
+  fileSystems: FileSystems | undefined
+  server: Server
+  metrics: Metrics | undefined
+  bandwidth: Bandwidth | undefined
+  area: Area
+}
 
 /** Nothing before the first value has come, and for readers who may not see it. */
-export function Use({ server: s, metrics, bandwidth, area }: UseProps) {
+export function Use({ server: s, metrics, bandwidth, fileSystems, area }: UseProps) {
   if (!metrics?.series.cpuPercent.some((value) => value !== null)) return null
   const of = (name: SeriesName): Values => metrics.series[name]
   const href = `${area}/servers/${s.id}/metrics`
+  const root = fileSystems && rootOf(fileSystems)
   const both = of('rxBytesPerSecond').map((rx, i) => sum(rx, of('txBytesPerSecond')[i] ?? null))
   const rate = (name: SeriesName) => inWords(newest(of(name)), 'bits')
   const memoryMb = newest(of('memoryMb'))
@@ -42,6 +50,7 @@ export function Use({ server: s, metrics, bandwidth, area }: UseProps) {
             <FillBar label="Memory" value={memoryMb} total={s.memoryMb} />
           </Figure>
         )}
+        {root && <Disk of={root} href={href} />}
         <Figure
           href={href}
           title="Network"
@@ -89,6 +98,16 @@ function lineWords(title: string, values: Values, unit: Unit): string {
   const [least, most] = [Math.min(...known), Math.max(...known)].map((value) => inWords(value, unit))
   return `${title} over ${USE_HOURS} hours, between ${least} and ${most}`
 }
+
+const Disk = ({ of: { usedBytes, totalBytes }, href }: { of: FileSystems['data'][number]; href: string }) => (
+  <Link href={href}>
+    <span>Disk</span>
+    <b>
+      {bytes(usedBytes)} <small>of {bytes(totalBytes)}</small>
+    </b>
+    <FillBar label="Disk" value={usedBytes} total={totalBytes} />
+  </Link>
+)
 
 /** The month so far against what it may be, and what it would be at its end. */
 function Traffic({ of: b, href }: { of: Bandwidth; href: string }) {
