@@ -13,7 +13,6 @@ import {
   serversWithPackage,
   serverTarget,
 } from '../server-records/queries.ts'
-import { searchOf } from '../workloads/search.ts'
 import { awayServers, crashedServers, failedServers, waitingServers } from './attention.ts'
 import { createResellerServer, createServer } from './create.ts'
 import { changeServerOwner } from './life/change-owner.ts'
@@ -32,6 +31,7 @@ import { exportAllServers, exportServers, getServer, listAllServers, listServers
 import { serverNotices, tellBothOwners, tellOwner } from './notices.ts'
 import { powerServer } from './power.ts'
 import { powering } from './power-job.ts'
+import { serverSearch } from './search.ts'
 import { setBillingService } from './settings/billing-service.ts'
 import { getHardware, setBootOrder, settingBootOrder } from './settings/boot-order.ts'
 import { changeServerPackage, resizing } from './settings/change-package.ts'
@@ -205,7 +205,7 @@ export const serversFeature = feature({
       page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? `${areas[kind]}/servers/${id}` : undefined),
     },
   ],
-  search: [searchOf(serverKind, { type: 'server', position: 10, list: (area) => `${area}/servers` })],
+  search: [serverSearch],
   checklist: [
     {
       kinds: ['staff'],

@@ -3,7 +3,7 @@ import { searchWorkloads, type WorkloadSearch } from '../../fleet/workloads/sear
 import { areas } from '../../identity/account-records/areas.ts'
 import { accountContains, accountIdsWith } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
-import type { ReadContext } from '../../kernel/api/operation.ts'
+import { mayCall, type Operation, type ReadContext } from '../../kernel/api/operation.ts'
 import type { Feature } from '../../kernel/feature.ts'
 
 type Source = NonNullable<Feature['search']>[number]
@@ -41,3 +41,24 @@ export const searchOf = (kind: WorkloadKind, { list, ...about }: Searched): Sour
       }),
     ),
 })
+
+type Deed = { verb: string; op: Operation; behind: string; position: number }
+/**
+ * What can be done with one of them, by its verb and its name: `reinstall web01`. It leads to the place on its page that
+ * asks before it does anything.
+ */
+export const searchToDo = (source: Source, { verb, op, ...about }: Deed): Source => ({
+  ...about,
+  type: 'action',
+  place: (call) => (mayCall(op, call.actor) ? source.place(call) : undefined),
+  find(call, text, most) {
+    const [first = '', ...name] = text.split(/\s+/)
+    if (first.length < SHORTEST_VERB || !verb.toLowerCase().startsWith(first.toLowerCase()) || !name.length) return []
+    return source
+      .find(call, name.join(' '), most)
+      .filter(({ terminated }) => !terminated)
+      .map((row) => ({ ...row, title: `${verb} ${row.title}` }))
+  },
+})
+/** Shorter is more often the beginning of a name. */
+const SHORTEST_VERB = 3

@@ -8,6 +8,10 @@ import { declaredName } from '../../kernel/declared-names.ts'
 import { wordsOf } from '../../kernel/search/text.ts'
 import type { SearchRow } from './source.ts'
 
+/** What is no thing with a name: pages, and what can be done. */
+const entries = ['page', 'action'] as const
+const isThing = (type: string) => !(entries as readonly string[]).includes(type)
+
 /** Results per search. */
 export const MOST = 12
 
@@ -28,12 +32,11 @@ function found(call: ReadContext, text: string): Found[] {
       if (!place) return []
       return source
         .find(call, text, MOST)
-        .map((row): Found => ({ ...plainRow, ...row, type: source.type, href: `${place}${row.id}` }))
+        .map(
+          (row): Found => ({ ...plainRow, ...row, type: source.type, href: `${place}${row.id}${source.behind ?? ''}` }),
+        )
     })
-  const kinds = [
-    ...(['page', 'action'] as const).map((type) => navItems.filter((place) => place.type === type)),
-    ...rows,
-  ]
+  const kinds = [...entries.map((type) => navItems.filter((place) => place.type === type)), ...rows]
   const exact = kinds.map((kind) => kind.filter((row) => row.exact))
   const living = kinds.map((kind) => kind.filter((row) => !row.exact && !row.terminated))
   const ended = kinds.map((kind) => kind.filter((row) => !row.exact && row.terminated))
@@ -73,9 +76,12 @@ export const search = operation({
   response: t.Object({
     data: t.Array(
       t.Object({
-        type: declaredName((features) => features.flatMap(({ search = [] }) => search.map(({ type }) => type)), {
-          also: ['page', 'action'],
-        }),
+        type: declaredName(
+          (features) => features.flatMap(({ search = [] }) => search.map(({ type }) => type).filter(isThing)),
+          {
+            also: [...entries],
+          },
+        ),
         id: nullable(t.String()),
         title: t.String(),
         detail: nullable(t.String()),

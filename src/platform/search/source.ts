@@ -16,6 +16,8 @@ export type SearchSource = {
   position: number
   /** The path before the row's id; undefined when the actor has no such page. */
   place(call: ReadContext): string | undefined
+  /** Behind the id, for a part of its page. */
+  behind?: string
   /** At most `most` rows that every word of the text is in, or that have the text as their id. */
   find(call: ReadContext, text: string, most: number): SearchRow[]
 }

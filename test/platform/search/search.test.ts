@@ -33,6 +33,20 @@ describe('the search', () => {
     expect(await find(p, p.owner, 'audit')).toEqual(['page Audit log', 'action Verify the audit log'])
     expect(await find(p, p.owner, 'CAL')).toContain('customer Cal')
   })
+  test('leads from a verb and a name to where that is done, for those who may do it', async () => {
+    using p = await sold()
+    for (const q of ['reinstall web01', 'rein web', 'Reinstall web01']) {
+      const { data } = (await p.call(p.customer, 'GET', `/search?q=${encodeURIComponent(q)}`)).body
+      expect(data.map(({ title, href }: any) => [title, href])).toEqual([
+        ['Reinstall web01', `/servers/${p.serverId}/settings#reinstall`],
+      ])
+      expect(await page(p, data[0].href, p.customer)).toContain('<div id="reinstall">')
+    }
+    for (const q of ['re web01', 'reinstall', 'reinstallation web01', 'rename web01'])
+      expect(await find(p, p.customer, q)).toEqual([])
+    expect(await find(p, p.staff(['servers.see_all']), 'reinstall web01')).toEqual([])
+    expect(await find(p, p.account('customer', 'Mallory'), 'reinstall web01')).toEqual([])
+  })
   test('finds a server by any address inside its prefix, in whatever spelling, and by its MAC address', async () => {
     using p = await sold()
     await p.admin('POST', '/admin/ip-pools', {
