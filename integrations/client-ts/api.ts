@@ -1410,6 +1410,20 @@ export type EventType = {
   audience: ("staff" | "reseller" | "customer")[]
 }
 
+export type FileSystems = {
+  /** When its guest agent told it; null: none has. */
+  seenAt: string | null
+  data: ({
+    /** Where it is mounted. The guest can claim anything. */
+    path: string
+    device: string
+    /** Such as ext4. */
+    kind: string
+    usedBytes: number
+    totalBytes: number
+  })[]
+}
+
 export type Firewall = {
   id: string
   ownerId: string
@@ -9850,6 +9864,11 @@ export interface Operations {
     query?: { q?: string; status?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated"; state?: "provisioning" | "pending_setup" | "running" | "stopped" | "suspended" | "failed" | "terminated" | "unreachable"; ownerId?: string; nodeId?: string; locationId?: string; packageId?: string; billingServiceId?: string; label?: string; externalId?: string; sort?: "name" | "-name" | "status" | "-status" | "package" | "-package" | "location" | "-location" | "owner" | "-owner" | "createdAt" | "-createdAt"; resellerId?: string; ipPoolId?: string; recoverable?: "true" }
     result: Response
   }
+  /** How full the disks of a server are, as its guest agent told it last */
+  'servers.file-systems': {
+    path: { id: string }
+    result: FileSystems
+  }
   /** The firewall of a server: its rules, those of shared firewalls, and what they counted */
   'servers.firewall': {
     path: { id: string }
@@ -11559,6 +11578,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'servers.exit-rescue': ['POST', '/servers/{id}/actions/rescue/exit', true],
   'servers.export': ['GET', '/servers.csv', false],
   'servers.export-all': ['GET', '/admin/servers.csv', false],
+  'servers.file-systems': ['GET', '/servers/{id}/file-systems', false],
   'servers.firewall': ['GET', '/servers/{id}/firewall', false],
   'servers.get': ['GET', '/servers/{id}', false],
   'servers.hardware': ['GET', '/servers/{id}/hardware', false],

@@ -92,6 +92,7 @@ export function Spark({ of: values, label, most }: SparkProps) {
   return (
     <svg
       class="spark"
+      width="100%"
       fill="none"
       stroke-width="1.75"
       viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}

@@ -56,8 +56,9 @@ export const guestAgentCommands = {
     failures: ['encrypted_for_another', 'hypervisor_silent'],
   }),
   /**
-   * Asks the running guest for its system and how full its disks are, and with `script` for the result of its startup script. All of it is the
-   * guest's claim. `answers` is false where no guest agent does; `script` is null until the script has ended.
+   * Asks the running guest for its system and how full its disks are, and with `script` for the result of its startup
+   * script. All of it is the guest's claim. `answers` is false where no guest agent does; `script` is null until the
+   * script has ended.
    */
   'guest.look': look({
     input: t.Object({ workload: workloadId, script: t.Boolean() }),

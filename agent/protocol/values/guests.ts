@@ -77,7 +77,7 @@ export const GuestSystem = t.Object({ osId: line(40), osName: line(100), osVersi
 export type GuestSystem = Static<typeof GuestSystem>
 /** A guest lists no more of its file systems. */
 export const MOST_FILE_SYSTEMS = 16
-/** A file system of a guest's disks in its own words: `/`, `vda1`, `ext4`. `usedBytes`: without what root alone may use. */
+/** A file system of a guest's disks in its own words: `/`, `vda1`, `ext4`. */
 export const GuestFileSystem = t.Object({
   path: line(200),
   device: line(64),

@@ -62,7 +62,7 @@ export const watchGuest = (tx: Tx, id: string, now: number) => void statements(t
 export const postponeLook = (tx: Tx, id: string, until: number) => void statements(tx).postpone.run(until, id)
 export const noteSilent = (tx: Tx, id: string, nextLookAt: number) => void statements(tx).silent.run(nextLookAt, id)
 
-/** What a guest said of itself: its system, and how full its disks are where it tells. */
+/** The answer of a guest: its system, and how full its disks are where it tells. */
 type Said = { system: GuestSystem; fileSystems: GuestFileSystem[] | undefined }
 export const noteSystem = (tx: Tx, id: string, { system, fileSystems = [] }: Said, now: number, nextLookAt: number) => {
   const told = fileSystems.length ? fileSystems : null

@@ -1,5 +1,6 @@
-// Guests are asked in the background for their system, how full their disks are, and for the result of their startup script: soon after a start,
-// then rarely. Many images have no guest agent, so a silent guest is asked at growing intervals.
+// Guests are asked in the background for their system, how full their disks are, and for the result of their startup
+// script: soon after a start, then rarely. Many images have no guest agent, so a silent guest is asked at growing
+// intervals.
 import { escapedLines } from '../../../agent/protocol/text.ts'
 import { nodeCommand, type Output } from '../../../agent/protocol/wire.ts'
 import { day, hour, minute, second } from '../../kernel/db/clock.ts'

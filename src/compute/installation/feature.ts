@@ -1,6 +1,4 @@
 import { feature } from '../../kernel/feature.ts'
-import { serverSearch } from '../servers/search.ts'
-import { searchToDo } from '../workloads/search.ts'
 import { installing, settingUp } from './install.ts'
 import { reinstalling, reinstallOptions, reinstallServer } from './reinstall.ts'
 import { setupServer } from './setup.ts'
@@ -48,7 +46,4 @@ export const installationFeature = feature({
   tables: [interruptedInstallations],
   jobs: [installing, settingUp, reinstalling],
   operations: [setupServer, reinstallOptions, reinstallServer],
-  search: [
-    searchToDo(serverSearch, { verb: 'Reinstall', op: reinstallServer, behind: '/settings#reinstall', position: 15 }),
-  ],
 })

@@ -205,7 +205,7 @@ export const serversFeature = feature({
       page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? `${areas[kind]}/servers/${id}` : undefined),
     },
   ],
-  search: [serverSearch],
+  search: serverSearch,
   checklist: [
     {
       kinds: ['staff'],

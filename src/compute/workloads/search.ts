@@ -42,23 +42,24 @@ export const searchOf = (kind: WorkloadKind, { list, ...about }: Searched): Sour
     ),
 })
 
-type Deed = { verb: string; op: Operation; behind: string; position: number }
+type Deed = { word: string; op: Operation; behind: string; position: number }
 /**
- * What can be done with one of them, by its verb and its name: `reinstall web01`. It leads to the place on its page that
- * asks before it does anything.
+ * A search for an action on one of them, by its word and a name: `reinstall web01`. It leads to the place on the page
+ * that asks before anything is done.
  */
-export const searchToDo = (source: Source, { verb, op, ...about }: Deed): Source => ({
+export const searchToDo = (source: Source, { word, op, ...about }: Deed): Source => ({
   ...about,
   type: 'action',
   place: (call) => (mayCall(op, call.actor) ? source.place(call) : undefined),
   find(call, text, most) {
     const [first = '', ...name] = text.split(/\s+/)
-    if (first.length < SHORTEST_VERB || !verb.toLowerCase().startsWith(first.toLowerCase()) || !name.length) return []
+    const isMeant = first.length >= SHORTEST_WORD && word.toLowerCase().startsWith(first.toLowerCase())
+    if (!isMeant || !name.length) return []
     return source
       .find(call, name.join(' '), most)
       .filter(({ terminated }) => !terminated)
-      .map((row) => ({ ...row, title: `${verb} ${row.title}` }))
+      .map((row) => ({ ...row, title: `${word} ${row.title}` }))
   },
 })
 /** Shorter is more often the beginning of a name. */
-const SHORTEST_VERB = 3
+const SHORTEST_WORD = 3

@@ -8,7 +8,7 @@ import { declaredName } from '../../kernel/declared-names.ts'
 import { wordsOf } from '../../kernel/search/text.ts'
 import type { SearchRow } from './source.ts'
 
-/** What is no thing with a name: pages, and what can be done. */
+/** Results without a thing of that name: pages, and what can be done. */
 const entries = ['page', 'action'] as const
 const isThing = (type: string) => !(entries as readonly string[]).includes(type)
 

@@ -1,11 +1,13 @@
 // The pages of a server as its owner and staff see them: what leads nowhere is not offered, and what is said is true.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
+import { FILE_SYSTEMS } from '../../../../agent/drivers/guest-agent/fake.ts'
 import { launch, look, open, screens } from '../../../support/browser.ts'
 import { pagesFor } from '../../../support/pages/pages-for.ts'
 import { type Who, type World, world } from '../../../support/world/panel.ts'
 import { share } from '../../../support/world/team.ts'
 
+const GIB = 2 ** 30
 let p: World
 let browser: Browser
 let id = ''
@@ -29,6 +31,13 @@ beforeAll(async () => {
     p.node.agent.say({ type: 'metrics', samples: [{ id, ms: 10_000, fast }] })
     await p.controller.app.metrics.advance()
   }
+  const disks = [
+    { path: '/', device: 'vda1', kind: 'ext4', usedBytes: 18 * GIB, totalBytes: 20 * GIB },
+    { path: '/srv/media', device: 'vdb', kind: 'xfs', usedBytes: 2 * GIB, totalBytes: 5 * GIB },
+  ]
+  p.node.agent.host.guestAgent.answer(id, FILE_SYSTEMS, { code: 0, output: JSON.stringify(disks) })
+  const { app, hub } = p.controller
+  await app.guestWatch.turn({ db: p.db, app, hub })
   browser = await launch()
 }, 120_000)
 afterAll(async () => {
@@ -100,6 +109,15 @@ describe('the pages of a server', () => {
         const lines = page.locator('.stats svg.spark')
         expect(await lines.first().getAttribute('aria-label')).toBe('CPU over 6 hours, between 25 % and 25 %')
         expect(await lines.count()).toBeGreaterThanOrEqual(2)
+        // As wide as its figure: its end is now.
+        const [line, figure] = [
+          await lines.first().boundingBox(),
+          await page.locator('.stats > *').first().boundingBox(),
+        ]
+        expect(line!.width).toBeGreaterThan(figure!.width * 0.8)
+        const disk = page.locator('.stats > *', { hasText: 'Disk' })
+        expect(await disk.locator('b').textContent()).toBe('18 GiB of 20 GiB')
+        await page.locator('#file-systems tr', { hasText: '/srv/media' }).getByText('3 GiB').waitFor()
         expect(await page.locator('.stats meter').first().getAttribute('value')).toBe('0.25')
       },
       'server-page-overview',
