@@ -31,6 +31,7 @@ export const files = {
   /** Loaded where somebody uses a passkey or sets up a second factor. */
   'security.js': { text: bundle('security.js') },
   /** Loaded when a list of a billing system was compared. */
+  'chooser.js': { text: bundle('panel/forms/chooser.js') },
   'reconciliation.js': { text: bundle('reconciliation.js') },
   /** Loaded on pages with charts, in this order. */
   'metrics.css': { text: styles('metrics.css') },

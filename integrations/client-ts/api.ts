@@ -146,11 +146,14 @@ export type AddressPool = {
   resting: number
   /** So long a freed address rests before another server gets it. */
   quarantineHours: number
+  /** The first 100 by name. */
   nodes: ({
     id: string
     name: string
   })[]
-  /** Those of its nodes that do not carry its VLAN: they give none of its addresses. */
+  /** How many nodes route it; `pools.nodes` lists them. */
+  nodeCount: number
+  /** Those of its nodes that do not carry its VLAN, 100 at most: they give none of its addresses. */
   uncarried: ({
     id: string
     name: string
@@ -6758,6 +6761,18 @@ export interface Operations {
     query?: { state?: "waiting" | "running" | "done" | "failed" | "refused" | "cancelled"; cursor?: string; limit?: number }
     result: BulkActionServerPage
   }
+  /** Names of nodes, locations, packages or address pools to choose from: 25 at most */
+  'choices.find': {
+    query?: { of?: "node" | "location" | "address pool" | "package"; q?: string; chosenId?: string }
+    result: {
+      data: ({
+        id: string
+        name: string
+      })[]
+      /** There are others: search for them. */
+      more: boolean
+    }
+  }
   /** Open the console of a server, its screen or its serial line: makes a ticket for one connection */
   'consoles.create-ticket': {
     path: { id: string }
@@ -9131,6 +9146,21 @@ export interface Operations {
     query?: { sort?: "name" | "-name" | "version" | "-version"; cursor?: string; limit?: number }
     result: AddressPoolPage
   }
+  /** The nodes that route a pool, by name */
+  'pools.nodes': {
+    path: { id: string }
+    query?: { cursor?: string; limit?: number }
+    result: {
+      data: ({
+        id: string
+        name: string
+      })[]
+      /** Null on the last page. */
+      nextCursor: string | null
+      /** Of all pages together. */
+      total: number
+    }
+  }
   /** Remove a pool when no server has an address from it */
   'pools.remove': {
     path: { id: string }
@@ -11134,6 +11164,7 @@ export type ListId =
   | 'pools.addresses'
   | 'pools.history'
   | 'pools.list'
+  | 'pools.nodes'
   | 'reseller.customers'
   | 'resellers.list'
   | 'roles.list'
@@ -11238,6 +11269,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'bulk-actions.get': ['GET', '/admin/bulk-actions/{id}', false],
   'bulk-actions.list': ['GET', '/admin/bulk-actions', false],
   'bulk-actions.servers': ['GET', '/admin/bulk-actions/{id}/servers', false],
+  'choices.find': ['GET', '/admin/choices', false],
   'consoles.create-ticket': ['POST', '/servers/{id}/console', false],
   'controller-backups.configure': ['PUT', '/admin/controller-backups', false],
   'controller-backups.get': ['GET', '/admin/controller-backups', false],
@@ -11494,6 +11526,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'pools.get': ['GET', '/admin/ip-pools/{id}', false],
   'pools.history': ['GET', '/admin/ip-pools/{id}/history', false],
   'pools.list': ['GET', '/admin/ip-pools', false],
+  'pools.nodes': ['GET', '/admin/ip-pools/{id}/nodes', false],
   'pools.remove': ['DELETE', '/admin/ip-pools/{id}', false],
   'pools.reserve': ['PATCH', '/admin/ip-addresses/{id}', false],
   'pools.set-quarantine': ['PUT', '/admin/ip-pools/{id}/quarantine', false],

@@ -252,6 +252,7 @@ import { trafficFeature } from '../network/traffic/feature.ts'
 import { alertsFeature } from '../platform/alerts/feature.ts'
 import { announcementsFeature } from '../platform/announcements/feature.ts'
 import { auditFeature } from '../platform/audit/feature.ts'
+import { choicesFeature } from '../platform/choices/feature.ts'
 import { controllerBackupsFeature } from '../platform/controller-backups/feature.ts'
 import { documentsFeature } from '../platform/documents/feature.ts'
 import { hostFeature } from '../platform/host/feature.ts'
@@ -394,6 +395,7 @@ export const features: readonly Feature[] = [
   { ...webhooksFeature, pages: [...webhooksPages, ...webhookPages] },
   { ...tokensFeature, pages: [...referencePages, tokensPage] },
   { ...auditFeature, pages: [auditPage, auditVerifyPage, activityPage] },
+  choicesFeature,
   { ...searchFeature, pages: [searchPage] },
   { ...messagesFeature, pages: [messagesPage, newMessagePage, messagePage, unsubscribePage] },
   { ...announcementsFeature, pages: [announcementsPage] },

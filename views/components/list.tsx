@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { Operation, Query } from '../../src/kernel/api/operation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { type Params, pathOf } from './action.tsx'
+import { type ChoiceKind, type Choices, nameIn, SearchField } from './forms/chooser.tsx'
 import { Head } from './head.tsx'
 import { Icon } from './icon.tsx'
 import { Live } from './live.tsx'
@@ -141,13 +142,14 @@ export function Download({ op, params, label, query: asked }: DownloadProps) {
 
 type Named = { name: string; label: string }
 /**
- * Text with a placeholder, one of several `options`, a moment (`time`), or a filter without a field that a link brings:
- * `value` is what it narrows the list to.
+ * Text with a placeholder, one of several `options` or of the `choices` of many things, a moment (`time`), or a filter
+ * without a field that a link brings: `value` is what it narrows the list to.
  */
 export type Filter = Named &
   (
     | { placeholder: string }
     | { options: readonly (readonly [value: string, words: string])[] }
+    | { of: ChoiceKind; choices: Choices }
     | { time: true }
     | { value: ComponentChildren }
   )
@@ -189,6 +191,7 @@ export function Filters({ of, sorts, children }: FiltersProps) {
 function FilterField({ of: filter }: { of: Filter }) {
   const value = useAt().query[filter.name] ?? ''
   if ('value' in filter) return value ? <GivenFilter of={filter} value={value} words={filter.value} /> : null
+  if ('choices' in filter) return <ChoiceOfMany {...filter} value={value} />
   return 'options' in filter ? (
     <Choice {...filter} value={value} />
   ) : 'time' in filter ? (
@@ -244,6 +247,19 @@ const Choice = ({ name, label, options, value }: ChoiceProps) => (
     {value && <Remove name={name} label={label} />}
   </span>
 )
+
+type ManyProps = Named & { of: ChoiceKind; choices: Choices; value: string }
+/** As `Choice` while they are few, beyond that a field that searches. */
+const ChoiceOfMany = ({ name, label, of, choices, value }: ManyProps) =>
+  choices.more ? (
+    <span class="bar" data-chooser={of}>
+      <SearchField id={`q-${name}`} of={of} words={nameIn(choices, value)} label={label} />
+      <input type="hidden" name={name} value={value} />
+      {value && <Remove name={name} label={label} />}
+    </span>
+  ) : (
+    <Choice name={name} label={label} options={choices.data.map((one) => [one.id, one.name])} value={value} />
+  )
 
 /** It is also sent where it is hidden, so that the order stays when a filter changes. */
 const Sort = ({ of, value = '' }: { of: NonNullable<ListProps['sorts']>; value: string | undefined }) => (

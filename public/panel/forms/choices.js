@@ -13,9 +13,10 @@ document.addEventListener('input', ({ target }) => {
 /** @type {any} */
 let timer
 
+const CHOSEN = 'select, [data-chooser] [type=hidden]'
 document.addEventListener('change', ({ target }) => {
   const input = /** @type {HTMLInputElement} */ (target)
-  if (input.form?.matches('[data-redraw]') && input.matches('[type=radio], select')) redraw(input.form)
+  if (input.form?.matches('[data-redraw]') && input.matches(`[type=radio], ${CHOSEN}`)) redraw(input.form)
 })
 
 /** Choices go into the address and the server says what they leave possible. */
@@ -23,7 +24,7 @@ async function redraw(/** @type {HTMLFormElement} */ form) {
   const query = new URLSearchParams()
   for (const element of form.elements) {
     const input = /** @type {HTMLInputElement} */ (element)
-    const name = input.dataset['ask'] ?? (input.matches('[type=radio]:checked, select') ? input.name : '')
+    const name = input.dataset['ask'] ?? (input.matches(`[type=radio]:checked, ${CHOSEN}`) ? input.name : '')
     // An empty radio is a choice; an empty field is none.
     if (name && (input.value || input.type === 'radio')) query.set(name, input.value)
   }

@@ -40,8 +40,9 @@ let byKey = false
 addEventListener('keydown', () => (byKey = true), true)
 addEventListener('pointerdown', () => (byKey = false), true)
 document.addEventListener('change', ({ target }) => {
-  const { form } = /** @type {HTMLSelectElement} */ (target)
-  if (!(target instanceof HTMLSelectElement) || !form?.matches('[data-filters]')) return
+  const field = /** @type {HTMLSelectElement} */ (target)
+  const { form } = field
+  if (!field.matches('select, [data-chooser] [type=hidden]') || !form?.matches('[data-filters]')) return
   clearTimeout(choosing)
   // Arrow keys pass the choices that lie between.
   choosing = setTimeout(() => apply(form), byKey ? 700 : 0)

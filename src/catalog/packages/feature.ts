@@ -1,6 +1,7 @@
+import { mayCall } from '../../kernel/api/operation.ts'
 import { feature } from '../../kernel/feature.ts'
 import { changePackage, createPackage, listPackages } from './packages.ts'
-import { isAnyPackageOnSale, packageTarget } from './queries.ts'
+import { isAnyPackageOnSale, packageChoices, packageTarget } from './queries.ts'
 import { packages } from './tables.ts'
 
 const errors = {
@@ -44,6 +45,7 @@ export const packagesFeature = feature({
   tables: [packages],
   operations: [createPackage, listPackages, changePackage],
   auditTargets: [packageTarget],
+  choices: [{ type: 'package', mayRead: (actor) => mayCall(listPackages, actor), ...packageChoices }],
   checklist: [
     {
       kinds: ['staff'],

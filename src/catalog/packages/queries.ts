@@ -4,6 +4,7 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import { choicesIn } from '../../kernel/search/choices.ts'
 import { queriesOfGoods } from '../goods-queries.ts'
 import { type Package, packages } from './tables.ts'
 
@@ -12,6 +13,7 @@ export const packageTarget: AuditTarget = {
   prefix: 'pkg',
   name: (id) => packageReference.value('name', id),
 }
+export const packageChoices = choicesIn(packages)
 export const packageById = rowBy(packages, packages.id)
 
 /** The orders of the list. */

@@ -1,6 +1,6 @@
 import { feature } from '../../kernel/feature.ts'
 import { allowMoves, changeLocation, createLocation, getLocation, listLocations } from './locations.ts'
-import { isAnyLocation, locationById, locationTarget } from './queries.ts'
+import { isAnyLocation, locationById, locationChoices, locationTarget } from './queries.ts'
 import { locationMoves, locations } from './tables.ts'
 
 const errors = {
@@ -26,6 +26,8 @@ export const locationsFeature = feature({
   operations: [createLocation, listLocations, getLocation, changeLocation, allowMoves],
   poolUsers: { locationName: (tx, id) => locationById(tx, id)?.name },
   auditTargets: [locationTarget],
+  // As in the list of packages, which names them too.
+  choices: [{ type: 'location', mayRead: ({ kind }) => kind === 'staff', ...locationChoices }],
   checklist: [
     {
       kinds: ['staff'],

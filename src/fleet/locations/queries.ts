@@ -4,6 +4,7 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy } from '../../kernel/db/rows.ts'
+import { choicesIn } from '../../kernel/search/choices.ts'
 import { type Location, locationMoves, locations } from './tables.ts'
 
 export const locationReference = reference(locations, ['name'])
@@ -11,6 +12,7 @@ export const locationTarget: AuditTarget = {
   prefix: 'grp',
   name: (id) => locationReference.value('name', id),
 }
+export const locationChoices = choicesIn(locations)
 export const locationById = rowBy(locations, locations.id)
 
 /** Every location, in the order of their names. */

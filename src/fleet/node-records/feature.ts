@@ -1,7 +1,7 @@
 import { minute } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { freeDue, heldHours } from './gone-addresses.ts'
-import { expiredEnrollments, locationsOfNodes, nodeById } from './queries.ts'
+import { expiredEnrollments, locationsOfNodes, nodeById, nodesAmong } from './queries.ts'
 import {
   enrollments,
   goneAddresses,
@@ -26,6 +26,7 @@ export const nodeRecordsFeature = feature({
   ],
   expiring: [expiredEnrollments],
   poolUsers: {
+    routersByName: nodesAmong,
     routerName(tx, nodeId) {
       const node = nodeById(tx, nodeId)
       return node?.removedAt === null ? node.name : undefined

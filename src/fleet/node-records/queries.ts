@@ -8,7 +8,8 @@ import { day } from '../../kernel/db/clock.ts'
 import { expiring } from '../../kernel/db/expiring.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
-import { inserting, rowBy, updating } from '../../kernel/db/rows.ts'
+import { inserting, rowBy, updating, type Where } from '../../kernel/db/rows.ts'
+import { choicesIn } from '../../kernel/search/choices.ts'
 import { hasWords } from '../../kernel/search/index.ts'
 import { locationReference } from '../locations/queries.ts'
 import {
@@ -30,6 +31,19 @@ export const nodeTarget: AuditTarget = {
   name: (id) => nodeReference.value('name', id),
   isGone: (id) => `(SELECT removed_at IS NOT NULL FROM nodes WHERE id = ${id})`,
 }
+export const nodeChoices = choicesIn(nodes, isNull(nodes.removedAt))
+/** A slice of the nodes whose ids the query `ids` finds, by name, behind the name `after`. */
+export const nodesAmong = (
+  tx: Db,
+  { where, values }: Where,
+  { after = '', limit, skip }: Slice,
+): { id: string; name: string }[] =>
+  tx.$client
+    .query<{ id: string; name: string }, (string | number)[]>(
+      `SELECT id, name FROM nodes WHERE removed_at IS NULL AND id IN (${where}) AND name > ?
+       ORDER BY name LIMIT ? OFFSET ?`,
+    )
+    .all(...values, after, limit, skip)
 export const nodeById = rowBy(nodes, nodes.id)
 /** The bridge of a node alone: to parse its facts takes most of the time of `nodeById`. Undefined for no node. */
 export const bridgeOf = (tx: Db, id: string): string | undefined => statements(tx).bridge.get(id)?.bridge

@@ -1,10 +1,11 @@
 import { Type as t } from 'typebox'
 import { bySystem, type LookUp } from '../../../agent/protocol/net/pinned-request.ts'
 import { agentPaths } from '../../../agent/protocol/wire.ts'
+import { mayCall } from '../../kernel/api/operation.ts'
 import { hour, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
-import { isAnyNodeLive, nodesAway, nodeTarget, searchNodes } from '../node-records/queries.ts'
+import { isAnyNodeLive, nodeChoices, nodesAway, nodeTarget, searchNodes } from '../node-records/queries.ts'
 import { addressConflicts, awaitedNodes, strayWorkloads } from './addresses/attention.ts'
 import { stopAwaiting } from './addresses/stop-awaiting.ts'
 import { AgentEndpoints } from './agent-connection.ts'
@@ -169,6 +170,7 @@ export const nodesFeature = feature({
         searchNodes(tx, text, most).map(({ exact, ...found }) => ({ ...found, exact: exact === 1 })),
     },
   ],
+  choices: [{ type: 'node', mayRead: (actor) => mayCall(listNodes, actor), ...nodeChoices }],
   schedule: [
     {
       everyMs: 10 * second,

@@ -1,10 +1,20 @@
+import { mayCall } from '../../kernel/api/operation.ts'
 import { second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { emptyingPools } from './attention.ts'
-import { attachPool, createPool, getPool, listPoolAddresses, listPools, removePool, reserveAddress } from './pools.ts'
+import {
+  attachPool,
+  createPool,
+  getPool,
+  listPoolAddresses,
+  listPoolNodes,
+  listPools,
+  removePool,
+  reserveAddress,
+} from './pools.ts'
 import { endAddressRest, setQuarantine } from './quarantine/operations.ts'
 import { endDueRests, RESTS_ENDED_EVERY_MS } from './quarantine/rest.ts'
-import { isAnyAddressFree, poolTarget } from './queries.ts'
+import { isAnyAddressFree, poolChoices, poolTarget } from './queries.ts'
 import { followScopes } from './scope.ts'
 import { addressClaims, addressCounts, addresses, awaitedNodes, nodeVlans, poolNodes, pools } from './tables.ts'
 import { lostVlans } from './vlan/attention.ts'
@@ -78,6 +88,7 @@ export const ipPoolsFeature = feature({
     listPools,
     getPool,
     listPoolAddresses,
+    listPoolNodes,
     attachPool,
     setQuarantine,
     setPoolVlan,
@@ -90,6 +101,7 @@ export const ipPoolsFeature = feature({
     { everyMs: RESTS_ENDED_EVERY_MS, words: 'ending the rest of freed addresses', work: endDueRests },
   ],
   attention: [emptyingPools, lostVlans],
+  choices: [{ type: 'address pool', mayRead: (actor) => mayCall(listPools, actor), ...poolChoices }],
   auditTargets: [
     {
       ...poolTarget,

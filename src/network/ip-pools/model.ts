@@ -5,10 +5,10 @@ import { described, namedSchema, nullable, type Resource } from '../../kernel/ap
 import type { Db } from '../../kernel/db/open.ts'
 import { awaitedOf } from './awaited.ts'
 import { DEFAULT_QUARANTINE_HOURS } from './quarantine/hours.ts'
-import { addressById, countAddresses, nodeIdsOf, poolById } from './queries.ts'
+import { addressById, countAddresses, countNodesOf, poolById, routersOf } from './queries.ts'
 import type { Address, Pool } from './tables.ts'
-import { locationName, type PoolContext, routerName } from './users.ts'
-import { carriesVlan } from './vlan/queries.ts'
+import { locationName, type PoolContext, routerName, routersByName } from './users.ts'
+import { nodesWithoutVlan } from './vlan/queries.ts'
 
 const staffOnly =
   <Row>(find: (tx: Db, id: string) => Row | undefined) =>
@@ -37,6 +37,9 @@ export const quarantineHours = described(
     'not rest.',
 )
 
+/** A pool names so many of its nodes. */
+export const NODES_SHOWN = 100
+
 export const poolResponse = namedSchema('AddressPool', {
   id: t.String(),
   name: t.String(),
@@ -53,10 +56,11 @@ export const poolResponse = namedSchema('AddressPool', {
   reserved: t.Integer(),
   resting: described(t.Integer(), 'Freed ones that nobody gets yet.'),
   quarantineHours: described(t.Integer(), 'So long a freed address rests before another server gets it.'),
-  nodes: t.Array(t.Object({ id: t.String(), name: t.String() })),
+  nodes: described(t.Array(t.Object({ id: t.String(), name: t.String() })), `The first ${NODES_SHOWN} by name.`),
+  nodeCount: described(t.Integer(), 'How many nodes route it; `pools.nodes` lists them.'),
   uncarried: described(
     t.Array(t.Object({ id: t.String(), name: t.String() })),
-    'Those of its nodes that do not carry its VLAN: they give none of its addresses.',
+    `Those of its nodes that do not carry its VLAN, ${NODES_SHOWN} at most: they give none of its addresses.`,
   ),
   uniqueAt: described(
     nullable(t.Object({ id: t.String(), name: t.String() })),
@@ -73,15 +77,20 @@ export const poolResponse = namedSchema('AddressPool', {
 export function showPool(call: PoolContext, { nextOffset: _, createdAt: __, rescoped: ___, scope, ...shown }: Pool) {
   const { total, held, reserved, resting } = countAddresses(call.tx, shown.id)
   const location = locationName(call, scope)
-  const nodeIds = nodeIdsOf(call.tx, shown.id)
   const named = (ids: readonly string[]) => ids.map((id) => ({ id, name: routerName(call, id) ?? '' }))
   return {
     ...shown,
     held,
     reserved,
     resting,
-    nodes: named(nodeIds),
-    uncarried: named(nodeIds.filter((id) => !carriesVlan(call.tx, id, shown.vlan))),
+    nodes: routersByName(call, routersOf(shown.id), {
+      after: undefined,
+      skip: 0,
+      limit: NODES_SHOWN,
+      order: undefined,
+    }),
+    nodeCount: countNodesOf(call.tx, shown.id),
+    uncarried: named(nodesWithoutVlan(call.tx, shown.id, NODES_SHOWN)),
     uniqueAt: location === undefined ? null : { id: scope, name: location },
     awaited: named(awaitedOf(call.tx, shown.id)),
     ...(shown.version === 4 ? { total, free: total - held - reserved - resting } : { total: null, free: null }),

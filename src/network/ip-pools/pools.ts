@@ -20,6 +20,7 @@ import {
   addressById,
   addressesInOrder,
   countAddresses,
+  countNodesOf,
   countPools,
   deletePool,
   hasAddressOf,
@@ -29,9 +30,10 @@ import {
   poolSorts,
   poolsByName,
   reserve,
+  routersOf,
 } from './queries.ts'
 import type { Address } from './tables.ts'
-import { holderOf, holderOn, type PoolContext } from './users.ts'
+import { holderOf, holderOn, type PoolContext, routerName, routersByName } from './users.ts'
 import { vlanField } from './vlan/field.ts'
 
 const addressText = t.String({ minLength: 1, maxLength: 45 })
@@ -151,6 +153,26 @@ export const listPoolAddresses = operation({
   },
 })
 
+export const listPoolNodes = operation({
+  id: 'pools.nodes',
+  method: 'GET',
+  path: '/admin/ip-pools/{id}/nodes',
+  summary: 'The nodes that route a pool, by name',
+  access: { staff: ['nodes:read', 'network:write'] },
+  on: pool,
+  pages: { usual: 100, most: 500 },
+  response: page(t.Object({ id: t.String(), name: t.String() })),
+  run: (call) =>
+    paginate({
+      call,
+      name: `nodes of ${call.target.id}`,
+      rows: (slice) => routersByName(call, routersOf(call.target.id), slice),
+      keyOf: ({ name }) => name,
+      show: (node) => node,
+      total: () => countNodesOf(call.tx, call.target.id),
+    }),
+})
+
 export const attachPool = operation({
   id: 'pools.attach',
   method: 'PUT',
@@ -165,8 +187,8 @@ export const attachPool = operation({
   example: { nodeIds: ['<node_id>'] },
   auditSnapshot: (call) => ({
     ...call.target,
-    nodes: showPool(call, call.target)
-      .nodes.map(({ name }) => name)
+    nodes: nodeIdsOf(call.tx, call.target.id)
+      .map((id) => routerName(call, id) ?? '')
       .sort(),
   }),
   run(call) {

@@ -6,6 +6,7 @@ import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
 import { rowBy, type Where } from '../../kernel/db/rows.ts'
+import { choicesIn } from '../../kernel/search/choices.ts'
 import { type Network, toNumber, toText } from './ranges.ts'
 import { type Address, addresses, type Pool, poolNodes, pools } from './tables.ts'
 
@@ -67,6 +68,7 @@ export const heldAddressCount = (resellerId: string, version: 4 | 6) =>
   `(SELECT count(*) FROM addresses a WHERE a.holder_reseller_id = ${resellerId} AND a.version = ${version})`
 
 // ---------------------------------------------------------------- pools and their addresses
+export const poolChoices = choicesIn(pools)
 export const poolById = rowBy(pools, pools.id)
 export const addressById = rowBy(addresses, addresses.id)
 export const allPools = (tx: Db): Pool[] => tx.select().from(pools).all()
@@ -153,7 +155,13 @@ export function attachTo(tx: Tx, poolId: string, nodeIds: readonly string[]) {
   tx.delete(poolNodes).where(eq(poolNodes.poolId, poolId)).run()
   for (const nodeId of new Set(nodeIds)) tx.insert(poolNodes).values({ poolId, nodeId }).run()
 }
-/** The nodes that route the pool. */
+/** The ids of the nodes that route the pool, as a query inside another. */
+export const routersOf = (poolId: string): Where => ({
+  where: 'SELECT pn.node_id FROM pool_nodes pn WHERE pn.pool_id = +?',
+  values: [poolId],
+})
+export const countNodesOf = (tx: Db, poolId: string): number => statements(tx).routers.get(poolId)!.n
+/** The ids of the nodes that route the pool. */
 export const nodeIdsOf = (tx: Db, poolId: string): string[] =>
   tx
     .select({ id: poolNodes.nodeId })
@@ -201,6 +209,7 @@ const statements = prepared(({ $client }) => ({
   ),
   rescoping: $client.prepare<{ id: string }, []>('SELECT id FROM pools WHERE rescoped IS NOT NULL'),
   routing: $client.prepare<{ id: string }, []>('SELECT DISTINCT node_id AS id FROM pool_nodes'),
+  routers: $client.prepare<{ n: number }, [string]>('SELECT count(*) AS n FROM pool_nodes WHERE pool_id = ?'),
   kept: $client.prepare<unknown, [string]>(
     'SELECT 1 FROM addresses WHERE pool_id = ? AND holder_id IS NOT NULL LIMIT 1',
   ),

@@ -1,13 +1,17 @@
 // Pools are routed by nodes, and their addresses are held by workloads. Both belong to features above this one, which
 // declare here what pools have to know of them.
+import type { Slice } from '../../kernel/api/list.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 
 export type Holder = { id: string; kind: string; hostname: string }
+export type Router = { id: string; name: string }
 export type PoolUsers = {
   /** The name of the node with this id that may route pools; undefined where there is none. */
   routerName?(tx: Db, nodeId: string): string | undefined
+  /** A slice of the nodes whose ids the query `ids` finds, by name; a slice begins behind the name `after`. */
+  routersByName?(tx: Db, ids: Where, slice: Slice): Router[]
   /** The locations of those of these that are this feature's nodes or holders. */
   locations?(tx: Db, ids: readonly string[]): readonly string[]
   /** The locations of holders on nodes that were removed. `holds`: as of `holderOn`. */
@@ -42,6 +46,8 @@ function asked<T>({ registry }: PoolContext, ask: (users: PoolUsers) => T | unde
 
 export const routerName = (call: PoolContext, nodeId: string) =>
   asked(call, (users) => users.routerName?.(call.tx, nodeId))
+export const routersByName = (call: PoolContext, ids: Where, slice: Slice): Router[] =>
+  asked(call, (users) => users.routersByName?.(call.tx, ids, slice)) ?? []
 /** The locations of these nodes and holders of addresses, each once. */
 export const locationsOf = ({ registry, tx }: PoolContext, ids: readonly string[]): string[] => [
   ...new Set(registry.features.flatMap(({ poolUsers }) => poolUsers?.locations?.(tx, ids) ?? [])),

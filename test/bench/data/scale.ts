@@ -9,12 +9,13 @@ import { registry } from '../../../src/app/features.ts'
 import { secretsWith } from '../../../src/kernel/crypto/secrets.ts'
 import { openDb } from '../../../src/kernel/db/open.ts'
 import { quieten } from '../../../src/kernel/log.ts'
-import { longestHold, threadMs } from '../../support/load/event-loop.ts'
+import { longestHold } from '../../support/load/event-loop.ts'
 import { recordStatements } from '../../support/load/statements.ts'
 import { freePort } from '../../support/world/program.ts'
 import type { Seeded } from '../../support/world/seed.ts'
+import { allConnected, startAgents } from '../agents.ts'
 import { tempDir } from '../cleanup.ts'
-import { startController, stopController } from '../controller.ts'
+import { type Running, startController, stopController } from '../controller.ts'
 import { flags, goal, median, ms, round, say, table } from '../words.ts'
 import { questionsOf } from './scale/questions.ts'
 import { fillScale, sizeFor } from './scale/rows.ts'
@@ -27,10 +28,12 @@ const START_GOAL_MS = 1000
 const TURN_GOAL_MS = 10
 const STATEMENTS_SHOWN = 10
 const SQL_SHOWN = 1200
+const ORDERS = 20
 
 const { data, seeded } = company()
 
 const begun = await startController(data, freePort())
+await orders(begun)
 await stopController(begun)
 
 quieten(true)
@@ -54,6 +57,10 @@ const ids = {
   location: seeded.locationId,
 }
 
+function kB(bytes: number): string {
+  return `${round(bytes / 1000)} kB`
+}
+
 /** `BERTH_SCALE_DIR`: a folder that stays, so that the next run finds the database of this one. */
 function company(): { data: string; seeded: Seeded } {
   const kept = process.env['BERTH_SCALE_DIR']
@@ -75,7 +82,6 @@ async function ask(path: string): Promise<{ status: number; bytes: number; tookM
   return { status: response.status, bytes: length, tookMs: performance.now() - began }
 }
 
-const kB = (bytes: number) => `${round(bytes / 1000)} kB`
 const asked: (string | number)[][] = [
   [
     'start of the program to its first answer',
@@ -121,7 +127,6 @@ table(
   ]),
 )
 
-await orders()
 for (const { sql, times, worstMs, allMs, plan } of statements.slowest(STATEMENTS_SHOWN)) {
   say(`\n${ms(worstMs)} at worst, ${times} times, ${ms(allMs)} together:`)
   say(sql.replace(/\s+/g, ' ').slice(0, SQL_SHOWN))
@@ -130,28 +135,28 @@ for (const { sql, times, worstMs, allMs, plan } of statements.slowest(STATEMENTS
 await controller.stop(async () => {})
 process.exit(0)
 
-/** Orders without an image, one after another: their time, and what each writes to the log of the database. */
-async function orders() {
-  const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
-  const [took, cpu]: [number[], number[]] = [[], []]
-  const before = written()
-  const count = 20
-  for (let n = 0; n < count; n++) {
-    const [began, used] = [performance.now(), threadMs()]
-    const response = await controller.fetchLocal(
-      new Request('http://localhost/api/v1/admin/servers', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({
-          ownerId: seeded.customers[0]!.id,
-          packageId: seeded.packageId,
-          nodeGroupId: seeded.locationId,
-        }),
-      }),
-    )
-    if (!response.ok) return say(`An order was refused: ${await response.text()}`)
-    took.push(performance.now() - began)
-    cpu.push(threadMs() - used)
+/** Orders without an image, one after another, on the one node that is connected: their time, and what each writes. */
+async function orders({ url, process: { pid } }: Running) {
+  const agents = await startAgents(url, seeded.nodes, 1)
+  await allConnected(agents, seeded.nodes.length, 60)
+  const written = () => Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1])
+  const body = {
+    ownerId: seeded.customers[0]!.id,
+    packageId: seeded.packageId,
+    nodeGroupId: seeded.locationId,
   }
-  say(`An order: ${ms(median(took))}, processor time ${ms(median(cpu))}, ${kB((written() - before) / count)} written.`)
+  const took: number[] = []
+  const before = written()
+  for (let n = 0; n < ORDERS; n++) {
+    const began = performance.now()
+    const response = await fetch(`${url}/api/v1/admin/servers`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${seeded.tokens[0]}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`an order was refused: ${(await response.text()).slice(0, 300)}`)
+    took.push(performance.now() - began)
+  }
+  say(`An order: ${ms(median(took))}, ${kB((written() - before) / ORDERS)} written.`)
+  await agents.stop()
 }

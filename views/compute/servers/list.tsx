@@ -1,11 +1,10 @@
-import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { exportAllServers, exportServers, listAllServers, listServers } from '../../../src/compute/servers/list.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { listCustomers } from '../../../src/identity/customers/customers.ts'
 import { getResellerAccount } from '../../../src/identity/resellers/own.ts'
-import { allIfAllowed, aroundParts, page, reading } from '../../../src/kernel/web/page.ts'
+import { page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { type ChoiceKind, type Choices, chooserFiles, filterChoices } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -39,22 +38,16 @@ export const serversPage = page({
   path: '/admin/servers',
   reads: {
     servers: listAllServers,
-    offer: allIfAllowed(listPackages),
-    nodes: aroundParts(allIfAllowed(listNodes)),
+    packages: filterChoices('package', 'packageId'),
+    locations: filterChoices('location', 'locationId'),
+    nodes: filterChoices('node', 'nodeId'),
     saved: savedFilters,
   },
   title: 'Servers',
   nav: 'servers',
-  files: tickFiles,
-  view: ({ servers, offer, nodes, saved }) => (
-    <ServerList
-      servers={servers}
-      packages={offer?.data}
-      locations={offer?.locations}
-      nodes={nodes?.data}
-      saved={saved}
-      area="/admin"
-    />
+  files: [...tickFiles, ...chooserFiles],
+  view: ({ servers, packages, locations, nodes, saved }) => (
+    <ServerList servers={servers} packages={packages} locations={locations} nodes={nodes} saved={saved} area="/admin" />
   ),
 })
 
@@ -63,21 +56,20 @@ export const resellerServersPage = page({
   reads: { servers: listServers, account: reading(getResellerAccount, () => ({})), saved: savedFilters },
   title: 'Servers',
   nav: 'servers',
-  files: tickFiles,
+  files: [...tickFiles, ...chooserFiles],
   view: ({ servers, account, saved }) => (
     <ServerList
       servers={servers}
-      packages={account.packages}
-      locations={account.locations}
+      packages={account.packages && { data: account.packages, more: false }}
+      locations={account.locations && { data: account.locations, more: false }}
       saved={saved}
       area="/reseller"
     />
   ),
 })
 
-type Named = readonly { id: string; name: string }[] | undefined
-const oneOfThese = (name: string, label: string, things: Named): Filter | undefined =>
-  things && { name, label, options: things.map((thing) => [thing.id, thing.name]) }
+const oneOfThese = (name: string, label: string, of: ChoiceKind, choices: Choices | undefined): Filter | undefined =>
+  choices?.data.length ? { name, label, of, choices } : undefined
 
 /** A saved filter or a link may ask for the status as the API has it: the last that a node reported. */
 export const lastSeenAs = (status: string | undefined): Filter => ({
@@ -88,9 +80,9 @@ export const lastSeenAs = (status: string | undefined): Filter => ({
 
 type ListProps = {
   servers: ListedServers
-  packages: Named
-  locations: Named
-  nodes?: Named
+  packages: Choices | undefined
+  locations: Choices | undefined
+  nodes?: Choices | undefined
   saved: Saved
   area: Selling
 }
@@ -125,14 +117,18 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
         filters={[
           { name: 'q', label: 'Search servers', placeholder: 'Name, address, owner, id' },
           { name: 'state', label: 'State', options: stateOptions(serverStates) },
-          oneOfThese('locationId', 'Location', locations),
-          oneOfThese('packageId', 'Package', packages),
+          oneOfThese('locationId', 'Location', 'location', locations),
+          oneOfThese('packageId', 'Package', 'package', packages),
           area === '/admin'
             ? { name: 'recoverable', label: 'Bring back', options: [['true', 'Terminated, can be brought back']] }
             : undefined,
           lastSeenAs(query['status']),
           { name: 'label', label: 'Label', value: query['label'] },
-          ...linkedFilters(first, query, (nodes && nodes.length > 1 && oneOfThese('nodeId', 'Node', nodes)) || 'Node'),
+          ...linkedFilters(
+            first,
+            query,
+            (nodes && nodes.data.length > 1 && oneOfThese('nodeId', 'Node', 'node', nodes)) || 'Node',
+          ),
         ]}
         empty={<NoServers area={area} />}
       >

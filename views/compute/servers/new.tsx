@@ -7,16 +7,10 @@ import { createResellerServer, createServer } from '../../../src/compute/servers
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { getCustomer, listCustomers } from '../../../src/identity/customers/customers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
-import {
-  type Answers,
-  type At,
-  allIfAllowed,
-  ifNamed,
-  page,
-  reading,
-  readingAll,
-} from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, ifAllowed, ifNamed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
+import { MOST_CHOICES } from '../../../src/platform/choices/choices.ts'
 import { Check, Select } from '../../components/field.tsx'
+import { type Choices, Chooser, choicesOf, chooserFiles } from '../../components/forms/chooser.tsx'
 import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
 import { overQuota, SuspendedWords } from '../../identity/resellers/own-terms.tsx'
@@ -49,7 +43,8 @@ const reads = {
   offer: readingAll(listPackages),
   images,
   groups,
-  nodes: allIfAllowed(listNodes),
+  nodes: ifAllowed(listNodes, () => ({ query: { limit: String(MOST_CHOICES) } })),
+  choices: choicesOf('node', ({ query }) => query['nodeId']),
 }
 const resellerReads = {
   customers: reading(listResellerCustomers, customersFound),
@@ -64,8 +59,10 @@ export const newServerPage = page({
   reads,
   title: 'Create server',
   nav: 'servers',
-  files: accessFiles,
-  view: ({ offer, nodes, ...data }) => {
+  files: [...accessFiles, ...chooserFiles],
+  view: ({ offer, nodes: some, choices, ...data }) => {
+    // Of many nodes the order itself says which has capacity.
+    const nodes = some && !some.nextCursor ? some.data : undefined
     const located = new Map(offer.locations.map((l) => [l.id, l]))
     const usesReserve = data.at.query['useReserve'] === 'true'
     return (
@@ -77,12 +74,13 @@ export const newServerPage = page({
         packages={offer.data}
         packageObstacle={(p) => (p.archived ? 'Archived.' : undefined)}
         places={offer.locations}
-        placeObstacle={(l, p) => locationObstacle(located.get(l.id)!, p, nodes?.data, usesReserve)}
+        placeObstacle={(l, p) => locationObstacle(located.get(l.id)!, p, nodes, usesReserve)}
         aboutPlace={({ id }) => free(located.get(id)!)}
         nodePicker={({ what, where }) => (
           <>
             <NodePicker
-              nodes={nodes?.data}
+              nodes={nodes}
+              choices={choices}
               what={what}
               where={located.get(where?.id ?? '')}
               value={data.at.query['nodeId']}
@@ -157,23 +155,27 @@ const free = (l: Location) =>
     `${count(l.freeIpv4, 'IPv4 address', 'IPv4 addresses')} free.`
 
 type NodePickerProps = {
+  /** Undefined: there are many, or the reader sees none. */
   nodes: readonly Node[] | undefined
+  choices: Choices
   what: Sold | undefined
   where: Location | undefined
   value: string | undefined
 }
 /** The nodes of the chosen location, for readers who see nodes. */
-function NodePicker({ nodes, what, where, value }: NodePickerProps) {
-  const here = nodes?.filter((n) => n.location.id === where?.id) ?? []
-  if (!here.length) return null
+function NodePicker({ nodes, choices, what, where, value }: NodePickerProps) {
   const automatic =
     where?.placement === 'fill' ? 'Automatic: the fullest that fits' : 'Automatic: the one with the most free capacity'
+  const shared = { scope: 'new', name: 'nodeId', label: 'Node', nullable: true }
+  if (!nodes && choices.more)
+    return (
+      <Chooser {...shared} of="node" choices={choices} value={value} none={automatic} hint="One of the location." />
+    )
+  const here = nodes?.filter((n) => n.location.id === where?.id) ?? []
+  if (!here.length) return null
   return (
     <Select
-      scope="new"
-      name="nodeId"
-      label="Node"
-      nullable
+      {...shared}
       value={value}
       options={[
         { value: '', label: automatic },

@@ -6,6 +6,7 @@ import type { createResellerServer, createServer } from '../../../src/compute/se
 import type { listCustomers } from '../../../src/identity/customers/customers.ts'
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { MOST_CHOICES } from '../../../src/platform/choices/choices.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import { Field, type Option, Select } from '../../components/field.tsx'
@@ -161,30 +162,53 @@ const addressesOf = (p: Sold) =>
 
 const bySize = (a: Sold, b: Sold) => a.memoryMb - b.memoryMb || a.vcpus - b.vcpus || a.diskGb - b.diskGb
 
-const Packages = ({ of: { packages, packageObstacle, none }, choice: { what } }: Part) => (
-  <Radios
-    scope="new"
-    name="packageId"
-    quiet
-    label="Package"
-    value={what?.id}
-    options={packages.toSorted(bySize).map((p) => ({
-      value: p.id,
-      label: p.name,
-      hint: (
-        <>
-          {smallSize(p)}
-          <br />
-          {exactGb(p.diskGb)} disk{p.trafficGb ? ` · ${traffic(p.trafficGb)} traffic` : ''}
-          <br />
-          {addressesOf(p)}
-        </>
-      ),
-      why: packageObstacle(p),
-    }))}
-    empty={<p class="muted">{none.packages}</p>}
-  />
-)
+/** Of more packages a search finds the others. */
+function Packages({ of: { packages, packageObstacle, none }, choice: { what } }: Part) {
+  const searched = useAt().query['package'] ?? ''
+  const named = packages.filter(({ name }) => name.toLowerCase().includes(searched.toLowerCase())).toSorted(bySize)
+  const shown = named.slice(0, MOST_CHOICES)
+  const more = named.length - shown.length
+  return (
+    <div class="stack">
+      {packages.length > MOST_CHOICES && (
+        <div class="f">
+          <label for="new-package">Find package</label>
+          <input
+            id="new-package"
+            type="search"
+            data-ask="package"
+            value={searched}
+            placeholder="Name"
+            autocomplete="off"
+          />
+        </div>
+      )}
+      <Radios
+        scope="new"
+        name="packageId"
+        quiet
+        label="Package"
+        value={what?.id}
+        options={(what && !shown.includes(what) ? [what, ...shown] : shown).map((p) => ({
+          value: p.id,
+          label: p.name,
+          hint: (
+            <>
+              {smallSize(p)}
+              <br />
+              {exactGb(p.diskGb)} disk{p.trafficGb ? ` · ${traffic(p.trafficGb)} traffic` : ''}
+              <br />
+              {addressesOf(p)}
+            </>
+          ),
+          why: packageObstacle(p),
+        }))}
+        empty={<p class="muted">{none.packages}</p>}
+      />
+      {more > 0 && <p class="muted">{`${count(more, 'more package')}: search to find them.`}</p>}
+    </div>
+  )
+}
 
 const Places = ({ of: { places, placeObstacle, aboutPlace, nodePicker, none, groups }, choice }: Part) => (
   <div class="stack">

@@ -1,10 +1,10 @@
 import type { AssetName } from '../../../public/assets.ts'
 import { exportTransfers, listTransfers } from '../../../src/compute/transfers/list.ts'
 import { transferFigures } from '../../../src/compute/transfers/progress/figures.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, allIfAllowed, aroundParts, page, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, aroundParts, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Amount, Stats } from '../../components/figures.tsx'
+import { chooserFiles, filterChoices } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Download, type Filter, List } from '../../components/list.tsx'
@@ -17,7 +17,7 @@ import { downtime, duration, Flow, modeWords, type Transfer, TransferState, tran
 const reads = {
   transfers: reading(listTransfers, (at) => ({ query: instantsIn(at, ['since', 'until']) })),
   figures: aroundParts({ op: transferFigures, ask: () => ({}), optional: false }),
-  nodes: aroundParts(allIfAllowed(listNodes)),
+  nodes: filterChoices('node', 'nodeId'),
 }
 type Data = Answers<typeof reads>
 
@@ -26,7 +26,7 @@ export const transfersPage = page({
   reads,
   title: 'Transfers',
   nav: 'transfers',
-  files: ['moves.css'] satisfies AssetName[],
+  files: ['moves.css', ...chooserFiles] satisfies AssetName[],
   view: (data) => <TransferList {...data} />,
 })
 
@@ -59,8 +59,8 @@ function useFilters(transfers: Data['transfers'], nodes: Data['nodes']): readonl
   const first = transfers.data[0]
   return [
     { name: 'server', label: 'Server or id', placeholder: 'Server or id' },
-    nodes
-      ? { name: 'nodeId', label: 'Node', options: nodes.data.map(({ id, name }) => [id, name] as const) }
+    nodes?.data.length
+      ? { name: 'nodeId', label: 'Node', of: 'node', choices: nodes }
       : !!query['nodeId'] && { name: 'nodeId', label: 'Node', value: query['nodeId'] },
     {
       name: 'state',

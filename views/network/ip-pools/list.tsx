@@ -1,11 +1,10 @@
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { createPool, listPools } from '../../../src/network/ip-pools/pools.ts'
 import { DEFAULT_QUARANTINE_HOURS } from '../../../src/network/ip-pools/quarantine/hours.ts'
 import { Action } from '../../components/action.tsx'
-import { Checks } from '../../components/choices.tsx'
 import { Field } from '../../components/field.tsx'
 import { Meter } from '../../components/figures.tsx'
+import { type Choices, choicesOf, chooserFiles, ManyChooser } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
@@ -15,13 +14,13 @@ import { QuarantineField } from './quarantine.tsx'
 import { VlanField, vlanOf } from './vlan.tsx'
 
 type Pool = Answers<{ p: typeof listPools }>['p']['data'][number]
-export type Nodes = Answers<{ n: typeof listNodes }>['n'] | undefined
 
 export const poolsPage = page({
   path: '/admin/ip-pools',
-  reads: { pools: listPools, nodes: allIfAllowed(listNodes) },
+  reads: { pools: listPools, nodes: choicesOf('node') },
   title: 'Address pools',
   nav: 'pools',
+  files: chooserFiles,
   view: ({ pools, nodes }) => (
     <>
       <Head
@@ -40,6 +39,9 @@ export const poolsPage = page({
     </>
   ),
 })
+
+/** A row names so many nodes of its pool. */
+const NODES_NAMED = 3
 
 const columns: readonly Column<Pool>[] = [
   {
@@ -66,7 +68,12 @@ const columns: readonly Column<Pool>[] = [
   },
   { title: 'Gateway', kind: 'mid', width: 16, cell: (p) => <span class="mono">{p.gateway}</span> },
   { title: 'Use', width: 24, cell: (p) => <PoolUse of={p} inline /> },
-  { title: 'Nodes', kind: 'mid', width: 14, cell: (p) => <NodeLinks nodes={p.nodes} /> },
+  {
+    title: 'Nodes',
+    kind: 'mid',
+    width: 14,
+    cell: (p) => <NodeLinks nodes={p.nodes.slice(0, NODES_NAMED)} count={p.nodeCount} />,
+  },
 ]
 
 type UseProps = { of: Pick<Pool, 'held' | 'reserved' | 'resting' | 'free' | 'total'>; inline?: boolean }
@@ -84,35 +91,40 @@ export const PoolUse = ({ of: p, inline = false }: UseProps) =>
     />
   )
 
-/** The nodes of a pool, parted by commas. */
-export const NodeLinks = ({ nodes, none = 'None' }: { nodes: Pool['nodes']; none?: string }) =>
+type NodeLinksProps = { nodes: Pool['nodes']; count?: number; none?: string }
+/** The nodes of a pool, parted by commas. `count`: how many there are, where not all are named. */
+export const NodeLinks = ({ nodes, count: all = nodes.length, none = 'None' }: NodeLinksProps) =>
   nodes.length ? (
-    nodes.map((n, i) => (
-      <>
-        {i > 0 && ', '}
-        <Link to="/admin/nodes/{id}" params={{ id: n.id }}>
-          {n.name}
-        </Link>
-      </>
-    ))
+    <>
+      {nodes.map((n, i) => (
+        <>
+          {i > 0 && ', '}
+          <Link to="/admin/nodes/{id}" params={{ id: n.id }}>
+            {n.name}
+          </Link>
+        </>
+      ))}
+      {all > nodes.length && ` and ${(all - nodes.length).toLocaleString('en')} more`}
+    </>
   ) : (
     <span class="muted">{none}</span>
   )
 
-type ChecksProps = { scope: string; nodes: Nodes; values: readonly string[] }
-export const NodeChecks = ({ scope, nodes, values }: ChecksProps) => (
-  <Checks
+type ChecksProps = { scope: string; nodes: Choices; chosen: Pool['nodes'] }
+export const NodeChecks = ({ scope, nodes, chosen }: ChecksProps) => (
+  <ManyChooser
     scope={scope}
     name="nodeIds"
     label="Nodes"
     hint="Nodes that can route these addresses. Their servers get them."
-    values={values}
-    options={(nodes?.data ?? []).map((n) => ({ value: n.id, label: n.name, hint: n.location.name }))}
+    of="node"
+    choices={nodes}
+    chosen={chosen}
     empty={<p class="muted">There are no nodes yet. You can attach the pool to one later.</p>}
   />
 )
 
-const AddPool = ({ nodes }: { nodes: Nodes }) => (
+const AddPool = ({ nodes }: { nodes: Choices }) => (
   <Action
     op={createPool}
     label="Add pool"
@@ -152,7 +164,7 @@ const AddPool = ({ nodes }: { nodes: Nodes }) => (
           <QuarantineField scope="pool" value={DEFAULT_QUARANTINE_HOURS} />
           <VlanField scope="pool" value={null} />
         </div>
-        <NodeChecks scope="pool" nodes={nodes} values={nodes?.data.length === 1 ? nodes.data.map((n) => n.id) : []} />
+        <NodeChecks scope="pool" nodes={nodes} chosen={nodes.data.length === 1 ? nodes.data : []} />
       </>
     }
   />

@@ -1,9 +1,9 @@
 import type { AssetName } from '../../../public/assets.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, allIfAllowed, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
 import { listPoolHistory } from '../../../src/network/address-history/show.ts'
 import { attachPool, getPool, listPoolAddresses, removePool } from '../../../src/network/ip-pools/pools.ts'
 import { Action, Edit } from '../../components/action.tsx'
+import { type Choices, choicesOf, chooserFiles } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
@@ -11,10 +11,12 @@ import { type Column, Pager, Table } from '../../components/table.tsx'
 import { count } from '../../components/words.ts'
 import { History } from '../address-history/history.tsx'
 import { CELLS, ChosenAddress, type PoolAddress, PoolMap, stateWords } from './addresses.tsx'
-import { NodeChecks, NodeLinks, type Nodes, PoolUse } from './list.tsx'
+import { NodeChecks, NodeLinks, PoolUse } from './list.tsx'
 import { SetQuarantine } from './quarantine.tsx'
 import { SetVlan, vlanOf } from './vlan.tsx'
 
+/** So many nodes of the pool are named. */
+const NODES_NAMED = 20
 /** As many as one looks over; each address has a page with all of its own. */
 const RECENT = 10
 
@@ -24,7 +26,7 @@ const reads = {
     params,
     query: { limit: String(CELLS), ...(query['cursor'] ? { cursor: query['cursor'] } : {}) },
   })),
-  nodes: allIfAllowed(listNodes),
+  nodes: choicesOf('node'),
   history: ifAllowed(listPoolHistory, ({ params }) => ({ params, query: { limit: String(RECENT) } })),
 }
 type Data = Answers<typeof reads>
@@ -35,7 +37,7 @@ export const poolPage = page({
   reads,
   title: ({ pool }) => pool.name,
   nav: 'pools',
-  files: ['addresses.css'] satisfies AssetName[],
+  files: ['addresses.css', ...chooserFiles] satisfies AssetName[],
   view: ({ pool, addresses, nodes, history }) => (
     <>
       <Head
@@ -75,7 +77,7 @@ const Awaiting = ({ pool: p }: { pool: Pool }) =>
   p.awaited.length > 0 && (
     <Note level="bad">
       <strong>It gives no addresses yet.</strong> The database was restored, and it is not known since which addresses
-      are in use on <NodeLinks nodes={p.awaited} none="" />.
+      are in use on <NodeLinks nodes={p.awaited.slice(0, NODES_NAMED)} count={p.awaited.length} none="" />.
     </Note>
   )
 
@@ -83,21 +85,25 @@ const Uncarried = ({ pool: p }: { pool: Pool }) =>
   p.uncarried.length > 0 && (
     <Note level="bad">
       <strong>
-        VLAN {p.vlan} is not carried by <NodeLinks nodes={p.uncarried} none="" />.
+        VLAN {p.vlan} is not carried by{' '}
+        <NodeLinks nodes={p.uncarried.slice(0, NODES_NAMED)} count={p.uncarried.length} />.
       </strong>{' '}
       Nothing new gets addresses of this pool there. Servers that are there stay in the VLAN as far as the switch port
       has it. Say on the node with <code>berth agent uplink</code> that it carries the VLAN, or choose other nodes.
     </Note>
   )
 
-const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
+const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Choices }) => (
   <>
     <Edit
       op={attachPool}
       params={{ id: p.id }}
       label="Choose nodes"
       title={`Nodes of ${p.name}`}
-      fields={<NodeChecks scope={`attach-${p.id}`} nodes={nodes} values={p.nodes.map((n) => n.id)} />}
+      disabledReason={
+        p.nodeCount > p.nodes.length && 'It has more nodes than a page can show. Change them through the API.'
+      }
+      fields={<NodeChecks scope={`attach-${p.id}`} nodes={nodes} chosen={p.nodes} />}
     />
     <SetQuarantine pool={p} />
     <SetVlan pool={p} />
@@ -118,7 +124,7 @@ const PoolActions = ({ pool: p, nodes }: { pool: Pool; nodes: Nodes }) => (
         consequences: [
           `New servers no longer get addresses from ${p.network}.`,
           p.reserved > 0 && `${count(p.reserved, 'reservation')} ${p.reserved === 1 ? 'is' : 'are'} deleted.`,
-          p.nodes.length > 0 && `It is detached from ${count(p.nodes.length, 'node')}.`,
+          p.nodeCount > 0 && `It is detached from ${count(p.nodeCount, 'node')}.`,
         ],
       }}
     />
@@ -145,8 +151,15 @@ const Details = ({ pool: p }: { pool: Pool }) => (
               : 'None: servers cannot resolve names.',
           ],
           ['VLAN', vlanOf(p) || 'None: servers are on the bridge of their node.'],
-          ['Nodes', <NodeLinks nodes={p.nodes} none="None: no server gets an address from it." />],
-          ['Unique', (p.uniqueAt || p.nodes.length > 0) && <UniqueAt pool={p} />],
+          [
+            'Nodes',
+            <NodeLinks
+              nodes={p.nodes.slice(0, NODES_NAMED)}
+              count={p.nodeCount}
+              none="None: no server gets an address from it."
+            />,
+          ],
+          ['Unique', (p.uniqueAt || p.nodeCount > 0) && <UniqueAt pool={p} />],
           ['In use', count(p.held, 'address', 'addresses')],
           ['Reserved', count(p.reserved, 'address', 'addresses')],
           ['Resting', count(p.resting, 'address', 'addresses')],

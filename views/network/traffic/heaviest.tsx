@@ -2,13 +2,13 @@
 
 import type { AssetName } from '../../../public/assets.ts'
 import { pageOf } from '../../../src/compute/gpu-instances/model.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
 import { minuteText } from '../../../src/kernel/db/clock.ts'
-import { type Answers, allIfAllowed, aroundParts, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { heaviestTraffic } from '../../../src/network/traffic/heaviest.ts'
 import { nameOfMonth } from '../../billing/usage/month.tsx'
 import { Amount, Stats } from '../../components/figures.tsx'
+import { chooserFiles, filterChoices } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Filters } from '../../components/list.tsx'
@@ -17,7 +17,7 @@ import { type Column, Table, Tabs } from '../../components/table.tsx'
 import { dayOf } from '../../components/time.tsx'
 import { usedTraffic } from '../../components/words.ts'
 
-const reads = { traffic: heaviestTraffic, nodes: aroundParts(allIfAllowed(listNodes)) }
+const reads = { traffic: heaviestTraffic, nodes: filterChoices('node', 'nodeId') }
 type Data = Answers<typeof reads>
 type Traffic = Data['traffic']
 type Row = Traffic['heaviest'][number]
@@ -27,7 +27,7 @@ export const trafficPage = page({
   reads,
   title: 'Traffic',
   nav: 'traffic',
-  files: ['moves.css'] satisfies AssetName[],
+  files: ['moves.css', ...chooserFiles] satisfies AssetName[],
   view: (data) => <TrafficPage {...data} />,
 })
 
@@ -55,7 +55,7 @@ function TrafficPage({ traffic, nodes }: Data) {
       <Filters
         of={[
           nodes && nodes.data.length > 1
-            ? { name: 'nodeId', label: 'Node', options: nodes.data.map(({ id, name }) => [id, name] as const) }
+            ? { name: 'nodeId', label: 'Node', of: 'node', choices: nodes }
             : { name: 'nodeId', label: 'Node', value: traffic.node?.name },
           { name: 'at', label: 'At', time: true },
         ]}

@@ -1,10 +1,7 @@
 // A message: its draft with a preview as its recipients read it, and how it went for each once it is sent.
 import type { AssetName } from '../../../public/assets.ts'
-import { listPackages } from '../../../src/catalog/packages/packages.ts'
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, type At, allIfAllowed, ifAllowed, page, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { listPools } from '../../../src/network/ip-pools/pools.ts'
 import {
   cancelMessage,
   changeDraft,
@@ -17,7 +14,8 @@ import {
 } from '../../../src/platform/messages/messages.ts'
 import { placeholders } from '../../../src/platform/messages/words.ts'
 import { Action, CallForm } from '../../components/action.tsx'
-import { Check, Field, MomentField, Select, TextArea } from '../../components/field.tsx'
+import { Check, Field, MomentField, TextArea } from '../../components/field.tsx'
+import { type ChoiceKind, type Choices, Chooser, choicesOf, chooserFiles } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -36,9 +34,11 @@ const reads = {
     params,
     query: { number: query['number'] ?? '1' },
   })),
-  nodes: allIfAllowed(listNodes),
-  offer: ifAllowed(listPackages, () => ({})),
-  pools: allIfAllowed(listPools),
+  // Outside of live parts: only a draft has the fields, and the names of what it has chosen it has itself.
+  nodes: choicesOf('node'),
+  locations: choicesOf('location'),
+  packages: choicesOf('package'),
+  pools: choicesOf('address pool'),
 }
 type Data = Answers<typeof reads>
 type Message = Data['message']
@@ -49,7 +49,7 @@ export const messagePage = page({
   reads,
   title: ({ message }) => message.subject || 'New message',
   nav: 'messages',
-  files: ['moves.css'] satisfies AssetName[],
+  files: ['moves.css', ...chooserFiles] satisfies AssetName[],
   view: (data) => (data.message.state === 'draft' ? <Draft {...data} /> : <Outcome {...data} />),
 })
 
@@ -137,16 +137,24 @@ function DraftActions({ message }: { message: Message }) {
   )
 }
 
-function To({ message, nodes, offer, pools }: Data) {
+function To({ message, nodes, locations, packages, pools }: Data) {
   const { audience, counts } = message
-  const choice = (name: string, label: string, value: string | null | undefined, things: Named) => (
-    <Select
+  const choice = (
+    name: string,
+    label: string,
+    of: ChoiceKind,
+    value: Named | null | undefined,
+    { data, more }: Choices,
+  ) => (
+    <Chooser
       scope="to"
       name={`audience.${name}`}
       label={label}
+      of={of}
       nullable
-      value={value ?? ''}
-      options={[{ value: '', label: 'Any' }, ...(things ?? []).map((one) => ({ value: one.id, label: one.name }))]}
+      none="Any"
+      value={value?.id}
+      choices={{ more, data: value && !data.some(({ id }) => id === value.id) ? [value, ...data] : data }}
     />
   )
   return (
@@ -156,10 +164,10 @@ function To({ message, nodes, offer, pools }: Data) {
           <p>The owners of {count(audience.serverIds.length, 'server')} that were chosen in a list.</p>
         ) : (
           <div class="picks">
-            {choice('nodeId', 'Node', audience.node?.id, nodes?.data)}
-            {choice('locationId', 'Location', audience.location?.id, offer?.locations)}
-            {choice('packageId', 'Package', audience.package?.id, offer?.data)}
-            {choice('ipPoolId', 'Address pool', audience.ipPool?.id, pools?.data)}
+            {choice('nodeId', 'Node', 'node', audience.node, nodes)}
+            {choice('locationId', 'Location', 'location', audience.location, locations)}
+            {choice('packageId', 'Package', 'package', audience.package, packages)}
+            {choice('ipPoolId', 'Address pool', 'address pool', audience.ipPool, pools)}
             <Field scope="to" name="audience.label" label="Label" nullable value={audience.label ?? ''} />
           </div>
         )}
@@ -181,7 +189,7 @@ function To({ message, nodes, offer, pools }: Data) {
     </Section>
   )
 }
-type Named = readonly { id: string; name: string }[] | undefined
+type Named = { id: string; name: string }
 
 const Words = ({ message }: { message: Message }) => (
   <Section id="message" title="Message">

@@ -9,6 +9,7 @@ import { startRollOut } from '../../../src/platform/roll-outs/roll-outs.ts'
 import { CallForm } from '../../components/action.tsx'
 import { Checks } from '../../components/choices.tsx'
 import { Field, Select } from '../../components/field.tsx'
+import { Chooser, chooserFiles, fewOf, ManyChooser } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { Empty, Note, Section } from '../../components/section.tsx'
 import { count } from '../../components/words.ts'
@@ -23,6 +24,7 @@ export const newRollOutPage = page({
   reads,
   title: titleOf({ version: VERSION }),
   nav: 'controller',
+  files: chooserFiles,
   view: ({ nodes, locations }) => {
     const older = nodes.data.filter(({ agentVersion, lostAt }) => agentVersion !== VERSION && lostAt === null)
     const itself = older.filter(({ agentUpdatedBy }) => agentUpdatedBy === 'itself')
@@ -48,9 +50,15 @@ export const newRollOutPage = page({
   },
 })
 
+/** So many nodes are named in a sentence. */
+const NODES_NAMED = 20
+
 const Apart = ({ nodes }: { nodes: readonly Node[] }) => {
   const named = (by: Node['agentUpdatedBy'][]) => nodes.filter(({ agentUpdatedBy }) => by.includes(agentUpdatedBy))
-  const words = (some: readonly Node[]) => some.map(({ name }) => name).join(', ')
+  const words = (some: readonly Node[]) => {
+    const names = some.slice(0, NODES_NAMED).map(({ name }) => name)
+    return `${names.join(', ')}${some.length > NODES_NAMED ? ` and ${some.length - NODES_NAMED} more` : ''}`
+  }
   const [packaged, byHand] = [named(['package']), named(['hand', null])]
   return (
     <>
@@ -72,15 +80,15 @@ const Apart = ({ nodes }: { nodes: readonly Node[] }) => {
 const Choices = ({ nodes, locations }: { nodes: readonly Node[]; locations: Read['locations']['data'] }) => (
   <Section id="choices" title="How" first>
     <CallForm op={startRollOut} leadsTo="/admin/roll-outs/{id}" class="stack l">
-      <Select
+      <Chooser
         scope="roll-out"
         name="firstNodeId"
         label="First node"
         hint="The others begin when it has run the version for a while."
-        options={[
-          { value: '', label: 'The connected node with the fewest servers' },
-          ...nodes.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
+        of="node"
+        choices={fewOf(nodes)}
+        value={undefined}
+        none="The connected node with the fewest servers"
       />
       <Field
         scope="roll-out"
@@ -99,13 +107,14 @@ const Choices = ({ nodes, locations }: { nodes: readonly Node[]; locations: Read
         value="3, 5, 10"
         hint="In the first wave, the second, and so on. The last number counts for all that follow."
       />
-      <Checks
+      <ManyChooser
         scope="roll-out"
         name="leftOutNodeIds"
         label="Leave out"
         hint="They stay at their version."
-        values={[]}
-        options={nodes.map(({ id, name }) => ({ value: id, label: name }))}
+        of="node"
+        choices={fewOf(nodes)}
+        chosen={[]}
       />
       <Checks
         scope="roll-out"

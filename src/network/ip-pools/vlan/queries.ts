@@ -34,6 +34,10 @@ const statements = prepared(({ $client }) => ({
      CROSS JOIN pool_nodes pn ON pn.pool_id = p.id
      WHERE p.vlan IS NOT NULL AND NOT ${isCarried('p.vlan', 'pn.node_id')} ORDER BY p.name, pn.node_id`,
   ),
+  nodesWithout: $client.prepare<{ id: string }, [string, number]>(
+    `SELECT pn.node_id AS id FROM pools p CROSS JOIN pool_nodes pn ON pn.pool_id = p.id
+     WHERE p.id = ? AND p.vlan IS NOT NULL AND NOT ${isCarried('p.vlan', 'pn.node_id')} LIMIT ?`,
+  ),
   uncarriedOn: $client.prepare<{ pool: string; vlan: number }, [string, number]>(
     `SELECT p.name AS pool, p.vlan FROM pool_nodes pn JOIN pools p ON p.id = pn.pool_id
      WHERE pn.node_id = ?1 AND p.version = ?2 AND NOT ${isCarried('p.vlan', '?1')} ORDER BY p.id LIMIT 1`,
@@ -63,6 +67,11 @@ export const uncarriedPools = (tx: Db) => statements(tx).uncarried.all()
 export const vlanOfWorkload = (tx: Db, workloadId: string): Vlan | undefined =>
   statements(tx).ofWorkload.get(workloadId)?.vlan
 
+/** The first nodes that route the pool and do not carry its VLAN. */
+export const nodesWithoutVlan = (tx: Db, poolId: string, most: number): string[] =>
+  statements(tx)
+    .nodesWithout.all(poolId, most)
+    .map(({ id }) => id)
 /** A pool of this version that the node routes and whose VLAN it does not carry; undefined: there is none. */
 export const uncarriedOn = (tx: Db, nodeId: string, version: 4 | 6) =>
   statements(tx).uncarriedOn.get(nodeId, version) ?? undefined

@@ -26,10 +26,16 @@ export const chooseNodesPage = page({
   view: ({ nodes }) => <ChooseNodes nodes={nodes.data.filter(({ lostAt }) => lostAt === null)} />,
 })
 
+/** Of more nodes a search finds the others. */
+const OTHERS_SHOWN = 50
+
 function ChooseNodes({ nodes }: { nodes: readonly Node[] }) {
   const asked = new Set((useAt().query['order'] ?? '').split(','))
   const chosen = [...asked].flatMap((id) => nodes.find((one) => one.id === id) ?? [])
-  const others = nodes.filter(({ id }) => !asked.has(id)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const words = (useAt().query['q'] ?? '').toLowerCase()
+  const others = nodes
+    .filter(({ id, name: own, location }) => !asked.has(id) && `${own} ${location.name}`.toLowerCase().includes(words))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const order = chosen.map(({ id }) => id)
   return (
     <>
@@ -39,7 +45,22 @@ function ChooseNodes({ nodes }: { nodes: readonly Node[] }) {
         sub={<span>Each node is emptied, worked on and opened again, then the next one follows</span>}
         actions={<Start chosen={chosen} />}
       />
+      {(words || others.length > OTHERS_SHOWN) && (
+        <form class="tools" role="search" method="get" action={useAt().path}>
+          <input type="hidden" name="order" value={order.join(',')} />
+          <div class="search">
+            <Icon name="search" />
+            <label class="sr" for="q-q">
+              Search nodes
+            </label>
+            <input id="q-q" name="q" type="search" value={words} placeholder="Node or location" />
+          </div>
+          <button class="btn">Search</button>
+          {others.length > OTHERS_SHOWN && <b role="status">{`The first ${OTHERS_SHOWN} of ${others.length}`}</b>}
+        </form>
+      )}
       <form method="get" action={useAt().path}>
+        {words && <input type="hidden" name="q" value={words} />}
         <Section id="chosen" title="In this order" count={chosen.length || undefined} flush first>
           {chosen.length ? (
             <Table label="In this order" rows={chosen} idOf={({ id }) => id} columns={chosenColumns(order)} />
@@ -49,9 +70,16 @@ function ChooseNodes({ nodes }: { nodes: readonly Node[] }) {
         </Section>
         <Section id="others" title="Other nodes" count={others.length || undefined} flush>
           {others.length ? (
-            <Table label="Other nodes" rows={others} idOf={({ id }) => id} columns={otherColumns(order)} />
+            <Table
+              label="Other nodes"
+              rows={others.slice(0, OTHERS_SHOWN)}
+              idOf={({ id }) => id}
+              columns={otherColumns(order)}
+            />
           ) : (
-            <Empty>{nodes.length ? 'Every node is chosen.' : 'There are no nodes yet.'}</Empty>
+            <Empty>
+              {words ? 'No node matches.' : nodes.length ? 'Every node is chosen.' : 'There are no nodes yet.'}
+            </Empty>
           )}
         </Section>
       </form>
