@@ -118,6 +118,7 @@ import searchIndex from './0204_search_index.sql' with { type: 'text' }
 import consoleVisits from './0210_console_visits.sql' with { type: 'text' }
 import guestFileSystems from './0211_guest_file_systems.sql' with { type: 'text' }
 import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
+import webhookNames from './0214_webhook_names.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
@@ -244,4 +245,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0210_console_visits', sql: consoleVisits },
   { name: '0193_vlans', sql: vlans },
   { name: '0211_guest_file_systems', sql: guestFileSystems },
+  { name: '0214_webhook_names', sql: webhookNames },
 ]

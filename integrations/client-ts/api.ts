@@ -3736,6 +3736,8 @@ export type Named = {
 
 export type NewWebhook = {
   id: string
+  /** What you call it; null: the host of its address. */
+  name: string | null
   url: string
   /** Types of events; `*` is every type that the owner may receive. */
   events: (string)[]
@@ -6074,6 +6076,8 @@ export type WeakeningPage = {
 
 export type Webhook = {
   id: string
+  /** What you call it; null: the host of its address. */
+  name: string | null
   url: string
   /** Types of events; `*` is every type that the owner may receive. */
   events: (string)[]
@@ -11026,6 +11030,8 @@ export interface Operations {
   /** Add a webhook; its secret is shown only once */
   'webhooks.create': {
     body: {
+      /** What you call it; null: the host of its address. */
+      name?: OneLineOfVisibleText1To60 | null
       /** Begins with https:// and is reachable by everybody. */
       url: string
       /** Types of events, from `GET /event-types`; `*` is every type that you may receive. */
@@ -11096,10 +11102,12 @@ export interface Operations {
       deliveryId: string
     }
   }
-  /** Change the address or the events of a webhook; what is not sent stays as it is */
+  /** Change the name, the address or the events of a webhook; what is not sent stays as it is */
   'webhooks.update': {
     path: { id: string }
     body: {
+      /** What you call it; null: the host of its address. */
+      name?: OneLineOfVisibleText1To60 | null
       /** Begins with https:// and is reachable by everybody. */
       url?: string
       /** Types of events, from `GET /event-types`; `*` is every type that you may receive. */

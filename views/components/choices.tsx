@@ -72,9 +72,15 @@ const Pick = ({ id, name, as, checked, option: { value, label, hint, why } }: Pi
   </div>
 )
 
+type ChecksProps = Omit<GroupProps, 'options'> & {
+  /** `group`: the title under which it stands with others; those without one come first. */
+  options: readonly (GroupProps['options'][number] & { group?: string })[]
+  values: readonly string[]
+}
 /** Any of several, sent as a list. */
-export function Checks(f: GroupProps & { values: readonly string[] }) {
+export function Checks(f: ChecksProps) {
   const id = slug(`${f.scope}-${f.name}`)
+  const groups = Map.groupBy(f.options.entries(), ([, { group = '' }]) => group)
   return (
     <fieldset class="f" id={id} data-list={f.name} aria-describedby={f.hint ? `${id}-h` : undefined}>
       <legend>{f.label}</legend>
@@ -83,22 +89,34 @@ export function Checks(f: GroupProps & { values: readonly string[] }) {
           {f.hint}
         </span>
       )}
-      <div class="ticks">
-        {f.options.map((o, i) => (
-          <div class="tick">
-            <input
-              type="checkbox"
-              id={`${id}-${i}`}
-              name={f.name}
-              value={o.value}
-              data-as="list"
-              checked={f.values.includes(o.value)}
-            />
-            <label for={`${id}-${i}`}>{o.label}</label>
-            {o.hint && <span class="hint">{o.hint}</span>}
+      {[...groups].map(([group, options]) => {
+        const ticks = (
+          <div class="ticks">
+            {options.map(([i, o]) => (
+              <div class="tick">
+                <input
+                  type="checkbox"
+                  id={`${id}-${i}`}
+                  name={f.name}
+                  value={o.value}
+                  data-as="list"
+                  checked={f.values.includes(o.value)}
+                />
+                <label for={`${id}-${i}`}>{o.label}</label>
+                {o.hint && <span class="hint">{o.hint}</span>}
+              </div>
+            ))}
           </div>
-        ))}
-      </div>
+        )
+        return group ? (
+          <fieldset class="f">
+            <legend>{group}</legend>
+            {ticks}
+          </fieldset>
+        ) : (
+          ticks
+        )
+      })}
       {!f.options.length && f.empty}
     </fieldset>
   )

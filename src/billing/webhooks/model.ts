@@ -36,6 +36,7 @@ export const webhook: Resource<Webhook> = {
 
 export const webhookProperties = {
   id: t.String(),
+  name: described(nullable(t.String()), 'What you call it; null: the host of its address.'),
   url: t.String(),
   events: described(t.Array(t.String()), 'Types of events; `*` is every type that the owner may receive.'),
   status: t.Enum(['active', 'paused']),
@@ -55,6 +56,7 @@ export const webhookResponse = namedSchema('Webhook', webhookProperties)
 
 export const showWebhook = (row: Webhook, now: number) => ({
   id: row.id,
+  name: row.name,
   url: row.url,
   events: row.events,
   status: row.pausedAt === null ? ('active' as const) : ('paused' as const),

@@ -19,6 +19,8 @@ export const webhooks = sqliteTable('webhooks', {
   deliveredAt: integer('delivered_at'),
   failedAt: integer('failed_at'),
   createdAt: integer('created_at').notNull(),
+  /** Its owner's name for it; null: the host of its address. */
+  name: text(),
 })
 export type Webhook = typeof webhooks.$inferSelect
 

@@ -3,7 +3,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
 import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
-import { described, done, fields, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { described, done, fields, line, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { isoOrNull } from '../../kernel/db/clock.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { deleteDeliveriesTo } from '../../kernel/queue/log.ts'
@@ -27,6 +27,7 @@ import { newSecret } from './signature.ts'
 export const MOST_WEBHOOKS = 10
 const access = everybody('webhooks:write')
 
+const name = described(nullable(line(60)), 'What you call it; null: the host of its address.')
 const url = described(
   t.String({ minLength: 1, maxLength: 2000 }),
   'Begins with https:// and is reachable by everybody.',
@@ -66,7 +67,7 @@ export const createWebhook = operation({
   access,
   powers: ['moves_secrets'],
   requiresRecentAuth: true,
-  body: fields({ url, events }),
+  body: fields({ name: t.Optional(name), url, events }),
   response: namedSchema('NewWebhook', {
     ...webhookProperties,
     secret: described(t.String(), 'Deliveries are signed with it.'),
@@ -77,7 +78,11 @@ export const createWebhook = operation({
   run(call) {
     const { tx, actor, body, clock, secrets, config } = call
     const owner = ownerOf(actor)
-    const given = { url: receiverUrl(tx, body.url, owner, config), events: eventsFrom(call, body.events) }
+    const given = {
+      name: body.name ?? null,
+      url: receiverUrl(tx, body.url, owner, config),
+      events: eventsFrom(call, body.events),
+    }
     if (countWebhooks(tx, owner) >= MOST_WEBHOOKS)
       throw new ApiError('limit_reached', `There are at most ${MOST_WEBHOOKS} webhooks. Delete one that is not used.`)
     const id = newId('whk')
@@ -103,18 +108,19 @@ export const changeWebhook = operation({
   id: 'webhooks.update',
   method: 'PATCH',
   path: '/webhooks/{id}',
-  summary: 'Change the address or the events of a webhook; what is not sent stays as it is',
+  summary: 'Change the name, the address or the events of a webhook; what is not sent stays as it is',
   past: 'Changed a webhook',
   access,
   powers: ['moves_secrets'],
   requiresRecentAuth: ['url'],
   on: webhook,
-  body: fields({ url: t.Optional(url), events: t.Optional(events) }),
+  body: fields({ name: t.Optional(name), url: t.Optional(url), events: t.Optional(events) }),
   response: webhookResponse,
   example: { events: ['*'] },
   run(call) {
     const { tx, target, body, clock, config } = call
     const given = {
+      ...(body.name !== undefined && { name: body.name }),
       ...(body.url !== undefined && { url: receiverUrl(tx, body.url, target.owner, config) }),
       ...(body.events !== undefined && { events: eventsFrom(call, body.events) }),
     }

@@ -26,8 +26,8 @@ const shownOnce = {
   words: 'Save it where deliveries are received: each is signed with it.',
 }
 
-/** The host alone: paths may be long. */
-export const hostOf = ({ url }: { url: string }) => new URL(url).host
+/** The name that its owner gave it, or the host of its address alone: paths may be long. */
+export const calledOf = ({ name, url }: Pick<Webhook, 'name' | 'url'>) => name ?? new URL(url).host
 
 /** `every event`, `3 events` */
 export const eventsInWords = ({ events }: Pick<Webhook, 'events'>) =>
@@ -41,7 +41,7 @@ export const CreateWebhook = () => (
     tone="pri"
     wide
     secret={shownOnce}
-    fields={<WebhookFields scope="webhook" url="" events={[EVERY_TYPE]} />}
+    fields={<WebhookFields scope="webhook" name={null} url="" events={[EVERY_TYPE]} />}
   />
 )
 
@@ -51,18 +51,42 @@ export const ChangeWebhook = ({ of: w }: Of) => (
     params={{ id: w.id }}
     label="Edit"
     icon="pencil"
-    of={hostOf(w)}
+    of={calledOf(w)}
     inMenu
     wide
     done="Saved"
-    fields={<WebhookFields scope={`edit-${w.id}`} url={w.url} events={w.events} />}
+    fields={<WebhookFields scope={`edit-${w.id}`} name={w.name} url={w.url} events={w.events} />}
   />
 )
 
-function WebhookFields({ scope, url, events }: { scope: string; url: string; events: readonly string[] }) {
+/** The groups of events, by what stands in front of the dot; others are called by that. */
+const groupTitles: Readonly<Record<string, string>> = {
+  brake: 'Approvals',
+  floating_ip: 'Floating addresses',
+  gpu_instance: 'GPU instances',
+  quota: 'Quotas of resellers',
+  roll_out: 'Roll-outs',
+}
+function groupOf(type: string): string {
+  const about = type.split('.')[0]!
+  const words = `${about[0]!.toUpperCase()}${about.slice(1).replaceAll('_', ' ')}s`
+  return groupTitles[about] ?? words
+}
+
+type WebhookFieldsProps = { scope: string } & Pick<Webhook, 'name' | 'url' | 'events'>
+function WebhookFields({ scope, name, url, events }: WebhookFieldsProps) {
   const { registry, actor } = useAt()
   return (
     <>
+      <Field
+        scope={scope}
+        name="name"
+        label="Name"
+        value={name}
+        nullable
+        placeholder="Billing"
+        hint="Empty: the host of its address."
+      />
       <Field
         scope={scope}
         name="url"
@@ -84,8 +108,9 @@ function WebhookFields({ scope, url, events }: { scope: string; url: string; eve
           { value: EVERY_TYPE, label: 'Every event' },
           ...typesFor(registry, actor.kind).map((type) => ({
             value: type,
-            label: type,
-            hint: registry.events[type]!.words,
+            label: registry.events[type]!.words,
+            hint: type,
+            group: groupOf(type),
           })),
         ]}
       />
@@ -104,8 +129,8 @@ export const PauseOrResume = ({ of: w }: Of) =>
       params={{ id: w.id }}
       label="Pause"
       icon="stop"
-      of={hostOf(w)}
-      title={`Pause ${hostOf(w)}?`}
+      of={calledOf(w)}
+      title={`Pause ${calledOf(w)}?`}
       done="Paused"
       confirm={{
         keep: 'Keep it active',
@@ -125,9 +150,9 @@ export const RotateSecret = ({ of: w }: Of) => (
     params={{ id: w.id }}
     label="Rotate secret"
     icon="refresh"
-    of={hostOf(w)}
+    of={calledOf(w)}
     inMenu
-    title={`Rotate the secret of ${hostOf(w)}?`}
+    title={`Rotate the secret of ${calledOf(w)}?`}
     secret={shownOnce}
     confirm={{
       keep: 'Keep the secret',
@@ -148,11 +173,11 @@ export function DeleteWebhook({ of: w }: Of) {
       params={{ id: w.id }}
       label="Delete"
       icon="trash"
-      of={hostOf(w)}
+      of={calledOf(w)}
       inMenu
       tone="bad"
-      title={`Delete ${hostOf(w)}?`}
-      done={`${hostOf(w)} is deleted`}
+      title={`Delete ${calledOf(w)}?`}
+      done={`${calledOf(w)} is deleted`}
       leadsTo={webhookPath[actor.kind].list}
       confirm={{
         keep: 'Keep webhook',

@@ -16,9 +16,9 @@ import { count } from '../../components/words.ts'
 import {
   ChangeWebhook,
   CreateWebhook,
+  calledOf,
   DeleteWebhook,
   eventsInWords,
-  hostOf,
   RotateSecret,
   type Webhook,
 } from './actions.tsx'
@@ -117,7 +117,7 @@ const WebhookTable = ({ of: rows }: { of: readonly Webhook[] }) => (
           <>
             <WebhookLink of={w} />
             <small class="mono cut" title={w.url}>
-              {new URL(w.url).pathname}
+              {w.name === null ? new URL(w.url).pathname : w.url.replace('https://', '')}
             </small>
           </>
         ),
@@ -130,7 +130,7 @@ const WebhookTable = ({ of: rows }: { of: readonly Webhook[] }) => (
         title: 'Actions',
         kind: 'more',
         cell: (w) => (
-          <Menu label={`Actions for ${hostOf(w)}`} small>
+          <Menu label={`Actions for ${calledOf(w)}`} small>
             <ChangeWebhook of={w} />
             <RotateSecret of={w} />
             <DeleteWebhook of={w} />
@@ -143,7 +143,7 @@ const WebhookTable = ({ of: rows }: { of: readonly Webhook[] }) => (
 
 function WebhookLink({ of: w }: { of: Webhook }) {
   const { actor } = useAt()
-  return <Link href={`${webhookPath[actor.kind].one}/${w.id}`}>{hostOf(w)}</Link>
+  return <Link href={`${webhookPath[actor.kind].one}/${w.id}`}>{calledOf(w)}</Link>
 }
 
 const LastDelivered = ({ of: w }: { of: Webhook }) =>

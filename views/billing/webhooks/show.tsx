@@ -16,9 +16,9 @@ import { addressWith } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import {
   ChangeWebhook,
+  calledOf,
   DeleteWebhook,
   eventsInWords,
-  hostOf,
   PauseOrResume,
   RotateSecret,
   SendTest,
@@ -47,7 +47,7 @@ export const webhookPages = (['staff', 'reseller', 'customer'] as const satisfie
   page({
     path: `${webhookPath[kind].one}/{id}`,
     reads,
-    title: ({ webhook }) => hostOf(webhook),
+    title: ({ webhook }) => calledOf(webhook),
     nav: 'webhooks',
     view: (data) => <WebhookPage {...data} kind={kind} />,
   }),
@@ -56,7 +56,7 @@ export const webhookPages = (['staff', 'reseller', 'customer'] as const satisfie
 const WebhookPage = ({ webhook, deliveries, delivery, kind }: Data & { kind: AccountKind }) => (
   <>
     <Head
-      title={hostOf(webhook)}
+      title={calledOf(webhook)}
       trail={[[kind === 'staff' ? 'Webhooks & API' : 'Webhooks', webhookPath[kind].list]]}
       state={<WebhookState of={webhook} tag />}
       actions={<Actions of={webhook} />}
