@@ -44,7 +44,7 @@ export const {
     ended: 'Terminated',
     searched: "Part of a hostname, name, address, MAC address or owner, an id, or the billing system's identifier.",
   },
-  states: { statuses, is: listedAs, sql: statusSql, onNode: statusesOnNode },
+  states: { statuses, is: listedAs, sql: statusSql, onNode: statusesOnNode, areStored: true },
   sorts,
   row: serverResponse,
   product: {

@@ -6,7 +6,7 @@ import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodesByContact } from '../../fleet/node-records/queries.ts'
 import { countListed, type ListFilter, listedIds, onNodes } from '../../fleet/workloads/lists/queries.ts'
 import type { Workload } from '../../fleet/workloads/queries.ts'
-import { countOnNodes } from '../../fleet/workloads/reports.ts'
+import { countByStatus, countOnNodes, everyWorkload } from '../../fleet/workloads/reports.ts'
 import { foundWorkloads } from '../../fleet/workloads/search.ts'
 import { UNREACHABLE } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/account-records/queries.ts'
@@ -46,6 +46,8 @@ type Lists<Row extends TSchema, S extends Sorts> = {
     is(status: string, among: { narrowed: boolean }): string
     sql: string
     onNode: readonly string[]
+    /** They are those of `status.ts`, whose numbers on each node are stored. */
+    areStored?: true
   }
   sorts: S
   row: Row
@@ -113,6 +115,8 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
     count() {
       if (found?.countListed && onlyAsksFor('q')) return found.countListed()
       if (!shownAs) return countListed(tx, filter)
+      if (states.areStored && seen.where === '1' && onlyAsksFor('state') && state !== 'terminated')
+        return storedIn(call, { kind, states, state: state! })
       const { whole, without } = shownAs
       return countListed(tx, filterWith(whole)) - (without ? countListed(tx, filterWith(without)) : 0)
     },
@@ -147,6 +151,15 @@ function stateOnPages({ tx, nodes }: ReadContext, { kind, states, state, narrowe
     whole,
     without: both(apart(state), onNodes(narrowed ? '+w.node_id IN' : 'w.node_id IN', away)),
   }
+}
+
+/** How many of all pages show in this state, of the numbers that are stored for each node. */
+function storedIn({ tx, nodes }: ReadContext, { kind, states, state }: Omit<OnPages, 'narrowed'>): number {
+  const { away } = nodesByContact(tx, nodes)
+  const numbers = (nodeIds?: readonly string[]) => countByStatus(tx, { kind }, everyWorkload, nodeIds)
+  const unreachable = away.length > 0 ? numbers(away) : {}
+  if (state === UNREACHABLE) return states.onNode.reduce((sum, one) => sum + (unreachable[one] ?? 0), 0)
+  return (numbers()[state] ?? 0) - (states.onNode.includes(state) ? (unreachable[state] ?? 0) : 0)
 }
 
 /** A page of them, each shown by its id. Throws as `paginate`. */

@@ -97,7 +97,7 @@ const grouped = (tx: Db, kind: string, { where, values }: Where, nodes: string |
  */
 export function countByStatus(
   tx: Db,
-  { kind }: WorkloadKind,
+  { kind }: Pick<WorkloadKind, 'kind'>,
   where: Where,
   nodeIds?: readonly string[],
 ): Record<string, number> {

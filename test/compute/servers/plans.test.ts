@@ -26,7 +26,7 @@ test('pages of servers come from an index in their order, whatever they are filt
   const away = p.addNode(p.location, 'fra-02')
   away.agent.disconnect()
   const indexOf: Record<string, string> = {
-    'state=unreachable': 'COVERING INDEX workloads_node_listed (node_id=? AND kind=?)',
+    'state=unreachable': 'workloads_node_listed (node_id=? AND kind=?)',
     'state=running': 'workloads_status (<expr>=? AND kind=?)',
     [`ownerId=${p.customer.id}&state=unreachable`]: 'workloads_owner_listed (owner_id=? AND kind=?',
     [`nodeId=${p.node.id}&state=running`]: 'workloads_node_listed (node_id=? AND kind=?)',

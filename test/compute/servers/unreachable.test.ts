@@ -1,6 +1,6 @@
 // The state that a list shows is the state that it is narrowed to and counts, for servers and GPU instances.
 import { expect, test } from 'bun:test'
-import { UNREACHABLE } from '../../../src/fleet/workloads/status.ts'
+import { statuses, UNREACHABLE } from '../../../src/fleet/workloads/status.ts'
 import { reachable } from '../../../views/components/state.tsx'
 import { type Who, type World, world } from '../../support/world/panel.ts'
 
@@ -86,4 +86,25 @@ test('an action for many and a spreadsheet take those that the page shows in the
     return counts.waiting + counts.refused
   }
   expect([await planned('running'), await planned(UNREACHABLE)]).toEqual([0, 3])
+})
+
+test('stored numbers and counted rows agree for every state, whichever nodes are away', async () => {
+  using p = await world()
+  await threeServers(p)
+  const second = p.addNode(p.location, 'fra-02')
+  p.db.$client.run('UPDATE workloads SET node_id = ? WHERE hostname = ?', [second.id, 'web1'])
+  for (const away of [[], [p.node], [second], [p.node, second]]) {
+    for (const { agent } of away) agent.disconnect()
+    for (const state of [...statuses, UNREACHABLE]) {
+      // A second filter that leaves everything counts the rows.
+      const [stored, rows] = await Promise.all(
+        [`state=${state}`, `state=${state}&locationId=${p.location}`].map((query) =>
+          p.admin('GET', `/admin/servers?${query}`),
+        ),
+      )
+      expect([state, away.length, stored.total]).toEqual([state, away.length, rows.data.length])
+      expect(rows.total).toBe(rows.data.length)
+    }
+    for (const { agent } of away) agent.connect()
+  }
 })
