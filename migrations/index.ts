@@ -122,6 +122,7 @@ import webhookNames from './0214_webhook_names.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
+import gpuSelfService from './0226_gpu_self_service.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -246,4 +247,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0193_vlans', sql: vlans },
   { name: '0211_guest_file_systems', sql: guestFileSystems },
   { name: '0214_webhook_names', sql: webhookNames },
+  { name: '0226_gpu_self_service', sql: gpuSelfService },
 ]

@@ -2,7 +2,7 @@
 // the limit that binds.
 import { Type as t } from 'typebox'
 import { imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
-import { everyGpuOffer } from '../../catalog/gpu-offers/queries.ts'
+import { everyGpuOffer, selfServiceOffers } from '../../catalog/gpu-offers/queries.ts'
 import { allPackages } from '../../catalog/packages/queries.ts'
 import { gpuStockCounter, gpuStockLimits } from '../../fleet/gpus/placement.ts'
 import { allLocations } from '../../fleet/locations/queries.ts'
@@ -46,7 +46,7 @@ export const getStock = operation({
   },
   response: namedSchema('Stock', {
     stock: t.Array(stockLine),
-    gpuStock: described(t.Array(gpuStockLine), 'For staff, who alone order GPU instances.'),
+    gpuStock: described(t.Array(gpuStockLine), 'Of a reseller: the offers that it may order itself.'),
   }),
   refuses: ['customer_not_found'],
   run(call) {
@@ -89,9 +89,9 @@ const packagesFor = ({ tx, query: { packageId, offerId } }: ReadContext) =>
 
 /** The offers that an order may name: those with an image that is on sale. */
 const offersFor = ({ tx, actor, query: { packageId, offerId } }: ReadContext) =>
-  actor.kind !== 'staff' || packageId
+  packageId
     ? []
-    : everyGpuOffer(tx).filter(
+    : (actor.kind === 'staff' ? everyGpuOffer(tx) : selfServiceOffers(tx)).filter(
         ({ id, archived }) => !archived && (!offerId || id === offerId) && imagesOf(tx, id).length > 0,
       )
 

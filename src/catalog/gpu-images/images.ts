@@ -21,6 +21,7 @@ import {
   showGpuImage,
 } from './model.ts'
 import { gpuImageQueries, gpuImageSorts, registryPassword } from './queries.ts'
+import { gpuImageIcons } from './tables.ts'
 
 const imageGoods = goods({
   word: 'image',
@@ -67,6 +68,12 @@ const password = secret(
   t.String({ minLength: 1, maxLength: 5000, pattern: '^[\\x20-\\x7e]+$', title: 'a password in ASCII' }),
 )
 
+const docsUrl = t.String({
+  maxLength: 500,
+  pattern: '^https://[^\\s/"<>]+(/[^\\s"<>]*)?$',
+  title: 'an address that begins with https://',
+})
+
 /** Everything but its reference, which never changes. */
 const changeable = {
   name: line(60),
@@ -80,10 +87,23 @@ const changeable = {
       'Beside those of SSH and Jupyter.',
     ),
   ),
+  description: t.Optional(described(nullable(line(300)), 'Shown to those who order.')),
+  icon: t.Optional(described(nullable(t.Enum([...gpuImageIcons])), 'The picture beside its name.')),
+  docsUrl: t.Optional(described(nullable(docsUrl), 'Instructions for what it runs, shown to owners.')),
+  opensPort: t.Optional(
+    described(nullable(t.Integer({ minimum: 1, maximum: 65_535 })), 'The port that is the way in; null: Jupyter.'),
+  ),
   registryUsername: t.Optional(described(nullable(username), 'Null takes the password away too.')),
   registryPassword: t.Optional(password),
 }
 type Given = { ports?: number[]; registryUsername?: string | null; registryPassword?: string }
+
+/** Throws `validation_failed` where the way in is no port that people reach. */
+function mustOpenReached(image: Pick<GpuImage, 'jupyter' | 'ports' | 'opensPort'>) {
+  const { opensPort } = image
+  if (opensPort !== null && (opensPort === SSH_PORT || !containerPortsOf(image).includes(opensPort)))
+    throw invalid({ field: 'opensPort', message: 'must be that of Jupyter, or one of its other ports.' })
+}
 
 /** Login and password are there together, or neither is. Throws `validation_failed`. */
 function mustBeWhole({ ports = [], registryUsername, registryPassword }: Given, hasPassword: boolean) {
@@ -111,6 +131,10 @@ export const createGpuImage = operation({
     jupyter: true,
     environment: ['HF_HOME=/workspace/huggingface'],
     ports: [7860],
+    description: 'PyTorch with Jupyter, for training and notebooks.',
+    icon: 'book',
+    docsUrl: 'https://docs.example.com/pytorch',
+    opensPort: 8888,
     registryUsername: 'berth',
     registryPassword: '<password>',
   },
@@ -121,10 +145,11 @@ export const createGpuImage = operation({
     const { registryPassword: plain, ...given } = body
     const id = newId('gim')
     const row = {
-      ...{ id, jupyter: false, environment: [], ports: [], ...given, createdAt: clock() },
+      ...{ id, jupyter: false, environment: [], ports: [], opensPort: null, ...given, createdAt: clock() },
       command: given.command?.length ? given.command : null,
       encryptedRegistryPassword: plain === undefined ? null : encrypted(secrets, id, plain),
     }
+    mustOpenReached(row)
     return showGpuImage(call, imageGoods.insert(tx, row))
   },
 })
@@ -157,6 +182,7 @@ export const changeGpuImage = operation({
       { ...given, registryUsername, ...(plain !== undefined && { registryPassword: plain }) },
       isSameLogin && target.encryptedRegistryPassword !== null,
     )
+    mustOpenReached({ ...target, ...given })
     mustFitOffers(call, { ...target, ...given })
     const login =
       registryUsername === null ? null : plain === undefined ? undefined : encrypted(secrets, target.id, plain)

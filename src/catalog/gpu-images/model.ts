@@ -6,7 +6,7 @@ import { described, namedSchema, nullable, type Resource } from '../../kernel/ap
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { type UseContext, useOfGpuImage } from '../in-use.ts'
 import { gpuImageById, registryPassword } from './queries.ts'
-import type { GpuImage } from './tables.ts'
+import { type GpuImage, gpuImageIcons } from './tables.ts'
 
 export type { GpuImage }
 
@@ -70,12 +70,41 @@ export const imageOnWire = (image: GpuImage, publicKey: string, secrets: Secrets
     }),
 })
 
-export const gpuImageResponse = namedSchema('GpuImage', {
+/** What those who order are told of an image. */
+const templateFields = {
   id: t.String(),
   name: t.String(),
+  description: nullable(t.String()),
+  icon: described(nullable(t.Enum([...gpuImageIcons])), 'The picture beside its name.'),
+  docsUrl: described(nullable(t.String()), 'Instructions for what it runs.'),
+  jupyter: described(t.Boolean(), 'Its instances start Jupyter, with a token of their own.'),
+  opensPort: described(nullable(t.Integer()), 'The port of the container that is the way in; null: only SSH.'),
+}
+export const gpuTemplateResponse = namedSchema('GpuTemplate', {
+  ...templateFields,
+  ports: described(t.Array(t.Integer()), 'Ports of the container that are reached, SSH first.'),
+})
+
+/** The port of the container that is the way in beside SSH; null: there is none. */
+export const openedPort = ({ opensPort, jupyter }: Pick<GpuImage, 'opensPort' | 'jupyter'>): number | null =>
+  opensPort ?? (jupyter ? JUPYTER_PORT : null)
+
+export const showGpuTemplate = (image: GpuImage): Static<typeof gpuTemplateResponse> => ({
+  id: image.id,
+  name: image.name,
+  description: image.description,
+  icon: image.icon,
+  docsUrl: image.docsUrl,
+  jupyter: image.jupyter,
+  opensPort: openedPort(image),
+  ports: containerPortsOf(image),
+})
+
+export const gpuImageResponse = namedSchema('GpuImage', {
+  ...templateFields,
+  opensPort: described(nullable(t.Integer()), 'The port of the container that is the way in; null: that of Jupyter.'),
   reference: described(t.String(), 'Registry, name and digest; it never changes.'),
   mostMb: described(t.Integer(), 'The compressed layers together may have so many MiB.'),
-  jupyter: described(t.Boolean(), 'Its instances start Jupyter, with a token of their own.'),
   command: described(nullable(t.Array(t.String())), "In place of the image's own command; null: that."),
   environment: described(t.Array(t.String()), 'NAME=value each.'),
   ports: described(t.Array(t.Integer()), 'Ports of the container beside those of SSH and Jupyter.'),
@@ -87,6 +116,10 @@ export const showGpuImage = (call: UseContext, image: GpuImage): Static<typeof g
   id: image.id,
   name: image.name,
   reference: image.reference,
+  description: image.description,
+  icon: image.icon,
+  docsUrl: image.docsUrl,
+  opensPort: image.opensPort,
   mostMb: image.mostMb,
   jupyter: image.jupyter,
   command: image.command,

@@ -1,5 +1,9 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+/** Pictures that an image can have at the order. */
+export const gpuImageIcons = ['terminal', 'book', 'activity', 'image', 'globe', 'gpu', 'package'] as const
+export type GpuImageIcon = (typeof gpuImageIcons)[number]
+
 /** Images of containers that instances can be made from, pinned by their digest. */
 export const gpuImages = sqliteTable('gpu_images', {
   id: text().primaryKey(),
@@ -16,6 +20,13 @@ export const gpuImages = sqliteTable('gpu_images', {
   environment: text({ mode: 'json' }).$type<string[]>().notNull(),
   /** Ports of the container beside those of SSH and Jupyter that people reach. */
   ports: text({ mode: 'json' }).$type<number[]>().notNull(),
+  /** What those who order read of it. */
+  description: text(),
+  icon: text().$type<GpuImageIcon>(),
+  /** The instructions for what it runs. */
+  docsUrl: text('docs_url'),
+  /** The port of the container that is the way in; null: that of Jupyter where it has it. */
+  opensPort: integer('opens_port'),
   /** Null: the registry gives it to everybody. */
   registryUsername: text('registry_username'),
   encryptedRegistryPassword: text('encrypted_registry_password'),

@@ -3,7 +3,7 @@
 import { line } from '../../kernel/api/operation.ts'
 import { required, textLine, usually, wholeNumber, yesOrNo } from '../../kernel/fields/field-list.ts'
 import { units } from '../../kernel/words.ts'
-import { billingProductId, nameOfGoods } from '../goods.ts'
+import { billingProductId, nameOfGoods, priceFields } from '../goods.ts'
 
 export const gpuOfferFields = {
   name: nameOfGoods('1x H100'),
@@ -41,5 +41,11 @@ export const gpuOfferFields = {
     description: 'Ports of the host that lead to an instance without an address, that of SSH among them.',
     bodyDescription: 'That of SSH among them; 5 if not given.',
   }),
+  selfService: usually(false, yesOrNo, {
+    label: 'Customers and resellers may order it in the panel',
+    hint: 'Customers within the GPU limit of their account, resellers within their quota. Billing is told by an event.',
+    description: 'Customers and resellers may order it themselves.',
+  }),
+  ...priceFields,
   billingProductId,
 }

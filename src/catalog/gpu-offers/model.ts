@@ -16,11 +16,14 @@ import type { GpuOffer } from './tables.ts'
 
 export type { GpuOffer }
 
-/** Staff see every offer. */
+/** Staff see every offer; others those that they may order themselves. */
 export const gpuOffer: Resource<GpuOffer> = {
   name: 'GPU offer',
   notFound: 'gpu_offer_not_found',
-  find: (tx, actor, id) => (actor.kind === 'staff' ? gpuOfferById(tx, id) : undefined),
+  find: (tx, actor, id) => {
+    const found = gpuOfferById(tx, id)
+    return found && (actor.kind === 'staff' || (found.selfService && !found.archived)) ? found : undefined
+  },
 }
 
 /** One instance of an offer takes so much of its host. */

@@ -7,6 +7,7 @@ import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
 import { count } from '../../kernel/words.ts'
+import { mustBeWholePrice } from '../goods.ts'
 import { goods, mayBeArchived } from '../goods-operations.ts'
 import { containerPortsOf, gpuImage } from '../gpu-images/model.ts'
 import { gpuOfferFields } from './fields.ts'
@@ -66,6 +67,7 @@ export const createGpuOffer = operation({
   run(call) {
     const { tx, actor, body, clock } = call
     const { imageIds: ids, ...given } = body
+    mustBeWholePrice(given)
     const usual = { ports: gpuOfferFields.ports.usual, ownIpv4: gpuOfferFields.ownIpv4.usual }
     const row = { id: newId('off'), ...usual, ...given, createdAt: clock() }
     const images = checkedImages(tx, actor, ids, row)
@@ -93,6 +95,7 @@ export const changeGpuOffer = operation({
     const { imageIds: ids = imagesIn(tx, target.id).map(({ id }) => id), ...given } = body as Partial<GpuOffer> & {
       imageIds?: string[]
     }
+    mustBeWholePrice({ ...target, ...given })
     const images = checkedImages(tx, actor, ids, { ...target, ...given })
     const changed = offerGoods.update(tx, target, given)
     setImages(tx, target.id, images)

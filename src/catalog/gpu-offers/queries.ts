@@ -19,6 +19,21 @@ export const gpuOfferSorts = {
   archived: 'gpu_offers.archived',
 } satisfies Sorts
 export const gpuOfferQueries = queriesOfGoods(gpuOffers)
+const MOST_SHOWN = 200
+const selfService = prepared(({ $client }) => {
+  const where = 'FROM gpu_offers WHERE self_service = 1 AND archived = 0'
+  return {
+    all: $client.prepare<{ id: string }, [number]>(`SELECT id ${where} ORDER BY name LIMIT +?`),
+    any: $client.prepare(`SELECT 1 ${where} LIMIT 1`),
+  }
+})
+/** Offers that customers and resellers may order themselves, by name. */
+export const selfServiceOffers = (tx: Db): GpuOffer[] =>
+  selfService(tx)
+    .all.all(MOST_SHOWN)
+    .map(({ id }) => gpuOfferById(tx, id)!)
+export const hasSelfServiceOffers = (tx: Db): boolean => selfService(tx).any.get() !== null
+
 /** Every offer by name, archived ones too. */
 export const everyGpuOffer = (tx: Db): GpuOffer[] => tx.select().from(gpuOffers).orderBy(gpuOffers.name).all()
 

@@ -4,7 +4,7 @@ import { POOL_CLASS, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { restartPolicyWords } from '../../fleet/workloads/restart-policy.ts'
 import { choice, optional, required, textLine, usually, wholeNumber, yesOrNo } from '../../kernel/fields/field-list.ts'
 import { units } from '../../kernel/words.ts'
-import { billingProductId, nameOfGoods } from '../goods.ts'
+import { billingProductId, nameOfGoods, priceFields } from '../goods.ts'
 import { overTrafficPolicies, overTrafficWords } from './over-traffic.ts'
 
 const storageClass = textLine(
@@ -125,5 +125,6 @@ export const packageFields = {
     hint: 'TCP port 25. Off, spam from a hijacked server stays inside; each server can be given an exception.',
     description: 'Its servers may connect to mail servers, on TCP port 25.',
   }),
+  ...priceFields,
   billingProductId,
 }

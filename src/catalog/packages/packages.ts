@@ -4,6 +4,7 @@ import { invalid } from '../../kernel/api/errors.ts'
 import { fields, nullable, operation } from '../../kernel/api/operation.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import { bodyOf, changesOf } from '../../kernel/fields/field-list.ts'
+import { mustBeWholePrice } from '../goods.ts'
 import { goods, mayBeArchived } from '../goods-operations.ts'
 import { packageFields } from './fields.ts'
 import { packageOnSale, packageResponse, showPackage } from './model.ts'
@@ -46,6 +47,7 @@ export const createPackage = operation({
   example,
   run(call) {
     mustNameThrottle(call.body)
+    mustBeWholePrice(call.body)
     const row = { id: newId('pkg'), ...call.body, createdAt: call.clock() }
     return showPackage(call, packageGoods.insert(call.tx, row))
   },
@@ -61,6 +63,7 @@ export const changePackage = operation({
   run(call) {
     const given = call.body as Partial<Package>
     mustNameThrottle({ ...call.target, ...given })
+    mustBeWholePrice({ ...call.target, ...given })
     return showPackage(call, packageGoods.update(call.tx, call.target, given))
   },
 })

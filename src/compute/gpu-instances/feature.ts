@@ -1,11 +1,11 @@
 import { Type as t } from 'typebox'
 import { areas } from '../../identity/account-records/areas.ts'
+import { described } from '../../kernel/api/operation.ts'
 import { minute, second } from '../../kernel/db/clock.ts'
 import { feature } from '../../kernel/feature.ts'
 import { event } from '../../kernel/jobs/outbox.ts'
 import { searchOf } from '../workloads/search.ts'
 import { crashedInstances, failedInstances } from './attention.ts'
-import { createInstance } from './create.ts'
 import { settingHttpNames, tellHostsTheirNames } from './http/names.ts'
 import { setInstanceHttpPorts } from './http/ports.ts'
 import {
@@ -21,6 +21,8 @@ import { suspendInstance, suspendingInstance, unsuspendInstance } from './life/s
 import { getInstance, listAllInstances, listInstances } from './list.ts'
 import { aboutInstance, gpuInstanceKind, load, pageOf, pageOfList } from './model.ts'
 import { instanceNotices, tellInstanceOwner } from './notices.ts'
+import { createInstance, createResellerInstance, orderInstance } from './order/create.ts'
+import { listOrderableOffers } from './order/offers.ts'
 import { instancesWithImage, instancesWithOffer, instanceTarget } from './queries.ts'
 import { encryptedEnvironment, encryptedJupyterToken } from './run/container.ts'
 import { powerInstance } from './run/power.ts'
@@ -46,7 +48,11 @@ const spell = {
 }
 const both = 'resellers and customers'
 const events = {
-  'gpu_instance.created': event('resellers', 'Created and being set up', t.Object(aboutInstance)),
+  'gpu_instance.created': event(
+    'resellers',
+    'Created and being set up',
+    t.Object({ ...aboutInstance, orderedBy: described(t.Enum(['staff', 'reseller', 'customer']), 'Who ordered it.') }),
+  ),
   'gpu_instance.ready': event(both, 'Finished setting up and runs', t.Object(aboutInstance)),
   'gpu_instance.started': event(both, 'Started, restarted or unsuspended', t.Object(spell)),
   'gpu_instance.stopped': event(both, 'Stopped on request or on its own', t.Object(spell)),
@@ -90,11 +96,19 @@ const errors = {
   },
 } as const
 
+const scopes = { 'gpu:order': { words: 'Order GPU instances', heldBy: ['customer'] } } as const
+
 const ids = { gpuInstance: { prefix: 'gpu', sample: 'training', also: ['GPUInstance', 'instance'] } } as const
 
 declare module '../../kernel/register.ts' {
   interface Names {
-    'gpu-instances': { ids: typeof ids; events: typeof events; errors: typeof errors; notices: typeof instanceNotices }
+    'gpu-instances': {
+      ids: typeof ids
+      scopes: typeof scopes
+      events: typeof events
+      errors: typeof errors
+      notices: typeof instanceNotices
+    }
   }
 }
 
@@ -121,6 +135,7 @@ export const gpuInstancesFeature = feature({
   workloadActions: [instanceActions],
   failures,
   ids,
+  scopes,
   errors,
   events,
   tables: [gpuInstances],
@@ -149,6 +164,9 @@ export const gpuInstancesFeature = feature({
   ],
   operations: [
     createInstance,
+    createResellerInstance,
+    orderInstance,
+    listOrderableOffers,
     listAllInstances,
     listInstances,
     getInstance,

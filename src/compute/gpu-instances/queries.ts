@@ -19,7 +19,7 @@ export const updateInstance = updating(gpuInstances, gpuInstances.id)
 /** Joins the rows of instances, `g`, to those of `workloads w`. */
 export const joinInstances = 'JOIN gpu_instances g ON g.id = w.id'
 
-/** Does the actor see an instance that is not deleted? Others order none themselves, so it would be an empty list. */
+/** Does the actor see an instance that is not deleted? */
 export const hasInstances = (tx: Db, actor: Actor): boolean => {
   const { where, values } = visible(tx, actor)
   return (

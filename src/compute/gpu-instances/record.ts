@@ -2,6 +2,7 @@
 
 import { Type as t } from 'typebox'
 import { RestartPolicy } from '../../../agent/protocol/wire.ts'
+import { priceResponse } from '../../catalog/goods.ts'
 import { locationReferred } from '../../fleet/locations/reference.ts'
 import { roleNames } from '../../identity/team/role.ts'
 import { described, namedSchema, nullable, time } from '../../kernel/api/operation.ts'
@@ -63,7 +64,13 @@ export const instanceResponse = namedSchema('GpuInstance', {
     nullable(t.String()),
     'A link that opens Jupyter as root; null: its image has none, or you may only look.',
   ),
-  image: named,
+  image: namedSchema('GpuInstanceImage', {
+    id: t.String(),
+    name: t.String(),
+    docsUrl: described(nullable(t.String()), 'Instructions for what it runs.'),
+  }),
+  openUrl: described(nullable(t.String()), 'The way in that its image names, in a browser; null: it names none.'),
+  price: described(nullable(priceResponse), 'Of its offer, as it is now; null: none is shown to you.'),
   images: described(t.Array(named), 'From which it can be made anew.'),
   cards: t.Array(
     t.Object({ model: t.String(), memoryMb: t.Integer(), uuid: described(nullable(t.String()), 'Staff only.') }),

@@ -1,5 +1,7 @@
 // The record of a GPU instance, as each actor may see it.
-import { JUPYTER_PORT, SSH_PORT } from '../../catalog/gpu-images/model.ts'
+
+import { priceOf } from '../../catalog/goods.ts'
+import { JUPYTER_PORT, openedPort, SSH_PORT } from '../../catalog/gpu-images/model.ts'
 import { gpuImageById } from '../../catalog/gpu-images/queries.ts'
 import { imagesOf } from '../../catalog/gpu-offers/model.ts'
 import { gpuOfferById } from '../../catalog/gpu-offers/queries.ts'
@@ -36,14 +38,22 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, instanc
   /** The port of the address that leads to a port of the container; undefined: none does. */
   const reached = (container: number) =>
     ownIpv4 === null ? ports.find((port) => port.container === container)?.host : container
-  const [sshPort, jupyterPort] = [reached(SSH_PORT), reached(JUPYTER_PORT)]
+  const sshPort = reached(SSH_PORT)
   const isStaff = actor.kind === 'staff'
   const mayEnter = access === 'own' || access === 'operate' || access === 'manage'
   const token = image.jupyter && mayEnter ? openJupyterToken(secrets, instance) : null
   const names = httpLinksOf(tx, instance, image)
-  const jupyter =
-    names.httpPorts.find(({ port }) => port === JUPYTER_PORT)?.url ??
-    (address === null || jupyterPort === undefined ? undefined : `http://${address}:${jupyterPort}/`)
+  /** Where a browser reaches a port of the container; undefined: nowhere. */
+  const urlOf = (container: number) => {
+    const port = reached(container)
+    return (
+      names.httpPorts.find((named) => named.port === container)?.url ??
+      (address === null || port === undefined ? undefined : `http://${address}:${port}/`)
+    )
+  }
+  const jupyter = urlOf(JUPYTER_PORT)
+  const jupyterUrl = token === null || jupyter === undefined ? null : `${jupyter}?token=${token}`
+  const opened = openedPort(image)
   const locked = isLockedFor(tx, actor, instance)
   const circumstances = { status, locked, nodeLost: isGoneNode(tx, instance.nodeId) }
   const nodeSeenAt = nodes.lastSeen(instance.nodeId)
@@ -90,8 +100,12 @@ export function showInstance({ tx, actor, nodes, secrets }: ShowContext, instanc
           ? `ssh root@${address}`
           : `ssh -p ${sshPort} root@${address}`,
     ...names,
-    jupyterUrl: token === null || jupyter === undefined ? null : `${jupyter}?token=${token}`,
-    image: { id: image.id, name: image.name },
+    jupyterUrl,
+    openUrl: opened === null ? null : opened === JUPYTER_PORT && image.jupyter ? jupyterUrl : (urlOf(opened) ?? null),
+    // A reseller asks its customers for prices of its own; those with whom an instance is shared pay none.
+    price:
+      offer && access === 'own' && (actor.kind !== 'customer' || owner.resellerId === null) ? priceOf(offer) : null,
+    image: { id: image.id, name: image.name, docsUrl: image.docsUrl },
     images: imagesOf(tx, instance.offerId).map(({ id, name }) => ({ id, name })),
     cards: held.cards.map(({ uuid, model, memoryMb }) => ({ model, memoryMb, uuid: isStaff ? uuid : null })),
     vcpus: instance.vcpus,

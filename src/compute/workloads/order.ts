@@ -20,7 +20,7 @@ export function mustBeOrderable(
 ) {
   mustNameOwnService(actor, owner.id, billingServiceId)
   mustBeFreeService(tx, actor, { resellerId: owner.resellerId }, billingServiceId)
-  mustNotBeLocked(owner)
+  mustNotBeLocked(owner, { isOwn: actor.accountId === owner.id })
   const reseller = resellerOf(tx, owner)
   if (reseller) mustAllow(reseller)
 }

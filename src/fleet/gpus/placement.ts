@@ -182,9 +182,13 @@ export type GpuStock = { available: number; orMore: boolean; limit: GpuStockLimi
 
 /**
  * How many instances of a need a location takes, one after another, as orders are placed, and what refuses the next
- * one. What is read for one need counts for the next.
+ * one; no more than `most` are counted. What is read for one need counts for the next.
  */
-export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need: GpuNeed) => GpuStock {
+export function gpuStockCounter(
+  tx: Db,
+  nodes: Nodes,
+  most = MOST_COUNTED,
+): (location: Location, need: GpuNeed) => GpuStock {
   const known = new Map<string, HostCapacity[]>()
   let supply: PoolSupply | undefined
   return (location, need) => {
@@ -211,7 +215,7 @@ export function gpuStockCounter(tx: Db, nodes: Nodes): (location: Location, need
           return { available, orMore: false, ...refusal }
         return { available, orMore: false, limit: 'reconnecting', code: 'restarting' }
       }
-      if (available === MOST_COUNTED) return { available, orMore: true, limit: 'cards', code: 'no_capacity' }
+      if (available === most) return { available, orMore: true, limit: 'cards', code: 'no_capacity' }
       const host = fitting.reduce((best, one) => (order(one, best) < 0 ? one : best))
       const pool = need.ownIpv4 ? poolWithAddress(host)! : undefined
       if (pool !== undefined) addresses.set(pool, addresses.get(pool)! - 1)

@@ -111,8 +111,13 @@ export function refuseTaken(error: unknown): never {
 export const withPassword = (tx: Tx, account: Account, passwordHash: string): Account =>
   updateAccount(tx, account, { passwordHash })
 
-/** Throws `account_locked`: a locked customer gets nothing new. */
-export function mustNotBeLocked(account: Account) {
-  if (account.lockedAt !== null)
-    throw new ApiError('account_locked', `The account of ${account.name} is locked. Unlock it before ordering for it.`)
+/** Throws `account_locked`: a locked customer gets nothing new. `isOwn`: it orders for itself. */
+export function mustNotBeLocked(account: Account, { isOwn = false } = {}) {
+  if (account.lockedAt === null) return
+  throw new ApiError(
+    'account_locked',
+    isOwn
+      ? 'Your account is locked, so nothing new can be ordered. Ask your provider.'
+      : `The account of ${account.name} is locked. Unlock it before ordering for it.`,
+  )
 }

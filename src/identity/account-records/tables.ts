@@ -32,6 +32,8 @@ export const accounts = sqliteTable('accounts', {
   welcomedAt: integer('welcomed_at'),
   /** Resources bought beside the packages. */
   allowance: text({ mode: 'json' }).$type<Allowance>(),
+  /** GPUs that it may have where it orders instances itself; 0: it orders none. */
+  gpuLimit: integer('gpu_limit').notNull().default(0),
   preferences: text({ mode: 'json' }).$type<UiPreferences>(),
   /** Staff who left: no session and no token of theirs is valid. */
   disabledAt: integer('disabled_at'),

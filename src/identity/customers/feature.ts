@@ -14,6 +14,7 @@ import {
   lockCustomer,
   unlockCustomer,
 } from './customers.ts'
+import { setGpuLimit } from './gpu-limit.ts'
 
 const events = {
   'customer.created': event('resellers', 'A new account', t.Object({ customer: customerData })),
@@ -49,6 +50,7 @@ export const customersFeature = feature({
     changeCustomer,
     lockCustomer,
     unlockCustomer,
+    setGpuLimit,
   ],
   search: [
     {

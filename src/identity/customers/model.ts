@@ -48,6 +48,11 @@ export const customerResponse = namedSchema('Customer', {
   createdAt: time,
   servers: described(t.Integer(), 'How many it has.'),
   allowance: allowanceResponse,
+  gpuLimit: described(
+    t.Integer(),
+    'GPUs that it may have where it orders instances itself, those that others ordered for it included; 0: it orders ' +
+      'none. A reseller has a quota instead.',
+  ),
 })
 
 export const showCustomer = (tx: Db, account: Account) => ({
@@ -67,6 +72,7 @@ export const showCustomer = (tx: Db, account: Account) => ({
   createdAt: iso(account.createdAt),
   servers: serversOfOwner(tx, account.id),
   allowance: account.allowance ?? noAllowance,
+  gpuLimit: account.gpuLimit,
 })
 
 type ListedCustomer = ReturnType<typeof showCustomer>

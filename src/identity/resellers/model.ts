@@ -185,7 +185,7 @@ const holder = ({ id, name, terms: { quotas } }: Reseller) => ({ id, name, quota
 // ---------------------------------------------------------------- form in the API
 const { servers: _servers, ...packageProperties } = packageResponse.properties
 const packageSold = namedSchema('PackageSold', packageProperties)
-const { resellerId: _, resellerName: __, ...accountProperties } = customerResponse.properties
+const { resellerId: _, resellerName: __, gpuLimit: ___, ...accountProperties } = customerResponse.properties
 export const resellerResponse = namedSchema('Reseller', {
   ...accountProperties,
   suspendedAt: nullable(time),
@@ -198,7 +198,7 @@ export const resellerResponse = namedSchema('Reseller', {
 
 /** `onSale` leaves out archived packages, which nobody can order. */
 export function showReseller(tx: Db, reseller: Reseller, { onSale = false } = {}) {
-  const { resellerId: _, resellerName: __, ...account } = showCustomer(tx, reseller)
+  const { resellerId: _, resellerName: __, gpuLimit: ___, ...account } = showCustomer(tx, reseller)
   return {
     ...account,
     suspendedAt: isoOrNull(reseller.terms.suspendedAt),

@@ -33,6 +33,17 @@ export function httpLinksOf(
   return { httpDomain, httpPorts: httpPortsOf(instance, image).map((port) => ({ port, url: urlOf(port) })) }
 }
 
+/** In a body. */
+export const httpPortsField = described(
+  nullable(t.Array(t.Integer({ minimum: 1, maximum: 65_535 }), { maxItems: MOST_HTTP_PORTS })),
+  'Ports of the container with an HTTP name; none: no names. Null: the ports of its image.',
+)
+/** Each port once. Throws `validation_failed` for that of SSH. */
+export function checkedHttpPorts(httpPorts: number[] | null): number[] | null {
+  if (httpPorts?.includes(SSH_PORT)) throw invalid({ field: 'httpPorts', message: 'must not have the port of SSH.' })
+  return httpPorts && [...new Set(httpPorts)]
+}
+
 export const setInstanceHttpPorts = operation({
   id: 'gpu-instances.set-http-ports',
   method: 'PUT',
@@ -41,20 +52,14 @@ export const setInstanceHttpPorts = operation({
   past: 'Changed the HTTP names',
   access: everybody('servers:settings'),
   on: gpuInstance,
-  body: fields({
-    httpPorts: described(
-      nullable(t.Array(t.Integer({ minimum: 1, maximum: 65_535 }), { maxItems: MOST_HTTP_PORTS })),
-      'Ports of the container; none: no names. Null: the ports of its image.',
-    ),
-  }),
+  body: fields({ httpPorts: httpPortsField }),
   response: changeResponse,
   refuses: refusalsOf('http_ports'),
   example: { httpPorts: [8888, 7860] },
   run({ tx, actor, target, body }) {
-    const { httpPorts } = body
-    if (httpPorts?.includes(SSH_PORT)) throw invalid({ field: 'httpPorts', message: 'must not have the port of SSH.' })
+    const httpPorts = checkedHttpPorts(body.httpPorts)
     mustAllowFor(tx, actor, target, 'http_ports')
-    updateInstance(tx, target.id, { httpPorts: httpPorts && [...new Set(httpPorts)] })
+    updateInstance(tx, target.id, { httpPorts })
     return { instanceId: target.id }
   },
 })
