@@ -32,6 +32,7 @@ import { drainPage } from '../../views/compute/drains/show.tsx'
 import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
 import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
 import { instanceMetricsPages } from '../../views/compute/gpu-instances/metrics.tsx'
+import { newInstancePage, resellerNewInstancePage } from '../../views/compute/gpu-instances/order.tsx'
 import { instanceSettingsPages } from '../../views/compute/gpu-instances/settings.tsx'
 import { instancePages } from '../../views/compute/gpu-instances/show.tsx'
 import { isosPages } from '../../views/compute/isos/list.tsx'
@@ -336,6 +337,8 @@ export const features: readonly Feature[] = [
     ...instanceUseFeature,
     pages: [
       ...instanceListPages,
+      newInstancePage,
+      resellerNewInstancePage,
       ...instancePages,
       ...instanceMetricsPages,
       ...instanceLogsPages,

@@ -3,6 +3,19 @@ import type { Operation } from '../../src/kernel/api/operation.ts'
 import { Action } from '../components/action.tsx'
 import { State } from '../components/state.tsx'
 
+type ShownPrice = { amount: string; currency: string; per: 'hour' | 'month' } | null
+/** `12.50 EUR per month` */
+export const priceWords = ({ amount, currency, per }: NonNullable<ShownPrice>) => `${amount} ${currency} per ${per}`
+
+/** On a line of its own; nothing where none is shown. */
+export const Price = ({ of }: { of: ShownPrice }) =>
+  of && (
+    <>
+      <br />
+      <b>{priceWords(of)}</b>
+    </>
+  )
+
 type Goods = { id: string; name: string; archived: boolean }
 
 export const GoodsState = ({ of }: { of: Pick<Goods, 'archived'> }) =>

@@ -1,6 +1,7 @@
 // Groups of choices: one of several as cards, any of several as boxes to tick.
 import type { ComponentChildren } from 'preact'
 import type { Option } from './field.tsx'
+import { Icon } from './icon.tsx'
 
 type GroupProps = {
   /** Makes the id unique on the page. */
@@ -50,7 +51,7 @@ export function Radios(f: RadiosProps) {
 }
 
 type PickProps = { id: string; name: string; as: 'number' | undefined; checked: boolean; option: Option }
-const Pick = ({ id, name, as, checked, option: { value, label, hint, why } }: PickProps) => (
+const Pick = ({ id, name, as, checked, option: { value, label, icon, hint, why } }: PickProps) => (
   <div class="pick">
     <input
       type="radio"
@@ -62,7 +63,9 @@ const Pick = ({ id, name, as, checked, option: { value, label, hint, why } }: Pi
       disabled={!!why}
       aria-describedby={hint || why ? `${id}-h` : undefined}
     />
-    <label for={id}>{label}</label>
+    <label for={id}>
+      {icon && <Icon name={icon} />} {label}
+    </label>
     {(hint || why) && (
       <span class="hint" id={`${id}-h`}>
         {hint}

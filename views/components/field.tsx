@@ -2,9 +2,17 @@
 // the body.
 import type { ComponentChildren } from 'preact'
 import { LEAST_CHARACTERS } from '../../src/identity/auth/passwords/hash.ts'
+import type { IconName } from './icon.tsx'
 import { useLocalMinute, ZoneName } from './time.tsx'
 
-export type Option = { value: string; label: string; hint?: ComponentChildren; why?: string | undefined }
+export type Option = {
+  value: string
+  label: string
+  /** Of a card, in front of its label. */
+  icon?: IconName | undefined
+  hint?: ComponentChildren
+  why?: string | undefined
+}
 
 type Named = {
   /** Makes the id unique on the page. */
@@ -58,7 +66,7 @@ const Label = ({ id, required, children }: { id: string; required?: boolean | un
 )
 
 const sentAs = ({ as, nullable }: FieldProps) =>
-  nullable ? (as === 'number' || as === 'moment' ? `${as}-null` : 'null') : as
+  nullable ? (as === 'number' || as === 'numbers' || as === 'moment' ? `${as}-null` : 'null') : as
 
 /** One line. */
 export function Field(f: FieldProps) {

@@ -40,8 +40,10 @@ function bodyOf(/** @type {HTMLFormElement} */ form) {
           .reduce((/** @type {any} */ at, part) => at[part], body)
           .push(input.value)
     } else if (as === 'words') put(input.name, wordsIn(input.value))
-    else if (as === 'numbers') put(input.name, wordsIn(input.value).map(Number))
-    else if (as?.startsWith('lines')) {
+    else if (as?.startsWith('numbers')) {
+      const numbers = wordsIn(input.value).map(Number)
+      put(input.name, as === 'numbers' || numbers.length ? numbers : null)
+    } else if (as?.startsWith('lines')) {
       const lines = input.value.split('\n').filter(Boolean)
       put(input.name, as === 'lines' || lines.length ? lines : null)
     } else if (input.value === '') {

@@ -1,8 +1,9 @@
 import { changeGpuImage, createGpuImage, listGpuImages } from '../../../src/catalog/gpu-images/images.ts'
+import { gpuImageIcons } from '../../../src/catalog/gpu-images/tables.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
-import { Check, Field, TextArea } from '../../components/field.tsx'
+import { Check, Field, Select, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
@@ -74,6 +75,16 @@ const columns: readonly Column<Image>[] = [
   { title: 'Actions', kind: 'more', cell: (i) => <ImageMenu of={i} /> },
 ]
 
+const icons: Record<(typeof gpuImageIcons)[number], string> = {
+  terminal: 'Terminal',
+  book: 'Notebook',
+  activity: 'Training',
+  image: 'Picture',
+  globe: 'Web application',
+  gpu: 'Card',
+  package: 'Package',
+}
+
 const AddImage = () => (
   <Action
     op={createGpuImage}
@@ -105,6 +116,15 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
 const ImageFields = ({ scope, of: i }: { scope: string; of?: Image }) => (
   <>
     <Field scope={scope} name="name" label="Name" required value={i?.name} placeholder="PyTorch 2.9" />
+    <Field
+      scope={scope}
+      name="description"
+      label="Description"
+      nullable
+      value={i?.description}
+      placeholder="PyTorch with Jupyter, for training and notebooks."
+      hint="Those who order read it."
+    />
     {!i && (
       <Field
         scope={scope}
@@ -141,6 +161,38 @@ const ImageFields = ({ scope, of: i }: { scope: string; of?: Image }) => (
       value={i?.ports.join(', ')}
       placeholder="7860, 8080"
       hint="Of the container. SSH is always there."
+    />
+    <div class="pair">
+      <Field
+        scope={scope}
+        name="opensPort"
+        label="Port that is the way in"
+        as="number"
+        nullable
+        value={i?.opensPort}
+        hint="Empty: that of Jupyter, where it has it."
+      />
+      <Select
+        scope={scope}
+        name="icon"
+        label="Picture"
+        nullable
+        value={i?.icon ?? ''}
+        options={[
+          { value: '', label: 'As of every image' },
+          ...gpuImageIcons.map((value) => ({ value, label: icons[value] })),
+        ]}
+      />
+    </div>
+    <Field
+      scope={scope}
+      name="docsUrl"
+      label="Instructions"
+      type="url"
+      nullable
+      value={i?.docsUrl}
+      placeholder="https://docs.example.com/pytorch"
+      hint="A page that says how what it runs is used."
     />
     <TextArea
       scope={scope}

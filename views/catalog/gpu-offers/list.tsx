@@ -1,3 +1,4 @@
+import { priceOf } from '../../../src/catalog/goods.ts'
 import { listGpuImages } from '../../../src/catalog/gpu-images/images.ts'
 import { gpuOfferFields } from '../../../src/catalog/gpu-offers/fields.ts'
 import { changeGpuOffer, createGpuOffer, listGpuOffers } from '../../../src/catalog/gpu-offers/offers.ts'
@@ -13,7 +14,7 @@ import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, exactGb, list, smallSize } from '../../components/words.ts'
-import { ArchiveEntry, GoodsState } from '../goods.tsx'
+import { ArchiveEntry, GoodsState, priceWords } from '../goods.tsx'
 
 const reads = { offers: listGpuOffers, images: allIfAllowed(listGpuImages) }
 type Data = Answers<typeof reads>
@@ -62,6 +63,7 @@ const columns = (choices: Choices): readonly Column<Offer>[] => [
       <>
         <b title={o.name}>{o.name}</b>
         {o.billingProductId && <small class="mono">{o.billingProductId}</small>}
+        {priceOf(o) && <small>{priceWords(priceOf(o)!)}</small>}
       </>
     ),
   },
@@ -70,7 +72,12 @@ const columns = (choices: Choices): readonly Column<Offer>[] => [
     kind: 'state',
     width: 12,
     sort: 'archived',
-    cell: (o) => <GoodsState of={o} />,
+    cell: (o) => (
+      <>
+        <GoodsState of={o} />
+        {o.selfService && !o.archived && <small>In the panel too</small>}
+      </>
+    ),
   },
   {
     title: 'Cards',

@@ -2,10 +2,13 @@
 
 import { listAllInstances, listInstances } from '../../../src/compute/gpu-instances/list.ts'
 import { pageOfList } from '../../../src/compute/gpu-instances/model.ts'
-import { page } from '../../../src/kernel/web/page.ts'
+import { listOrderableOffers } from '../../../src/compute/gpu-instances/order/offers.ts'
+import { type Answers, ifAllowed, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { Area } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { stateOptions } from '../../components/state.tsx'
@@ -17,15 +20,17 @@ import { elsewhere } from './area.ts'
 import { InstanceTable, instanceSorts, type ListedInstances } from './table.tsx'
 import { instanceStates } from './words.ts'
 
+type Offers = Answers<{ o: typeof listOrderableOffers }>['o']
+
 const listPage = (area: Area, list: typeof listAllInstances | typeof listInstances) =>
   page({
     path: pageOfList(area),
     ...(area === '' && { elsewhere }),
-    reads: { instances: list },
+    reads: { instances: list, offers: ifAllowed(listOrderableOffers) },
     title: 'GPU instances',
     nav: 'gpu-instances',
     files: tickFiles,
-    view: ({ instances }) => <InstanceList instances={instances} area={area} />,
+    view: (data) => <InstanceList {...data} area={area} />,
   })
 
 export const instanceListPages = [
@@ -34,14 +39,20 @@ export const instanceListPages = [
   listPage('/admin', listAllInstances),
 ]
 
-function InstanceList({ instances, area }: { instances: ListedInstances; area: Area }) {
+type ListProps = { instances: ListedInstances; offers?: Offers | undefined; area: Area }
+function InstanceList({ instances, offers, area }: ListProps) {
+  const mayOrder = offers?.data.length ? offers.notOrderable === null : false
   const { query } = useAt()
   const first = instances.data[0]
   const ofStaff = useManyTicks(manyInstances)
   const tick = area === '/admin' ? ofStaff : undefined
   return (
     <>
-      <Head title="GPU instances" sub={<span>Containers with whole GPUs of their own.</span>} />
+      <Head
+        title="GPU instances"
+        actions={mayOrder && instances.total > 0 && <OrderLink area={area} />}
+        sub={<span>Containers with whole GPUs of their own.</span>}
+      />
       <List
         of={instances}
         noun="GPU instance"
@@ -57,7 +68,7 @@ function InstanceList({ instances, area }: { instances: ListedInstances; area: A
           { name: 'offerId', label: 'Offer', value: first?.offer.name ?? query['offerId'] },
           ...linkedFilters(first, query, 'Host'),
         ]}
-        empty={<NoInstances area={area} />}
+        empty={<NoInstances area={area} mayOrder={mayOrder} />}
       >
         <InstanceTable instances={instances.data} area={area} tick={tick} sortable />
       </List>
@@ -66,10 +77,19 @@ function InstanceList({ instances, area }: { instances: ListedInstances; area: A
   )
 }
 
-export const NoInstances = ({ area }: { area: Area }) => (
-  <Empty title="No GPU instances yet">
-    {area === ''
-      ? 'Your provider orders GPU instances for you; they appear here automatically.'
-      : 'Billing orders a GPU instance of an offer for a customer through the API; it appears here.'}
+const OrderLink = ({ area }: { area: Area }) => (
+  <Link class="btn pri" href={`${pageOfList(area)}/new`}>
+    <Icon name="plus" />
+    Create GPU instance
+  </Link>
+)
+
+export const NoInstances = ({ area, mayOrder = false }: { area: Area; mayOrder?: boolean }) => (
+  <Empty title="No GPU instances yet" action={mayOrder && <OrderLink area={area} />}>
+    {mayOrder
+      ? 'Choose an offer and a template; it is ready to log in within minutes.'
+      : area === ''
+        ? 'Your provider orders GPU instances for you; they appear here automatically.'
+        : 'Billing orders a GPU instance of an offer for a customer through the API; it appears here.'}
   </Empty>
 )

@@ -8,6 +8,7 @@ import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { getInstanceMetrics } from '../../../src/platform/metrics/cards/show.ts'
 import { HeldTime, heldWords } from '../../billing/usage/held.tsx'
 import { nameOfMonth } from '../../billing/usage/month.tsx'
+import { priceWords } from '../../catalog/goods.tsx'
 import type { Area } from '../../components/area.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
@@ -74,6 +75,7 @@ function Connect({ instance, area }: { instance: Instance; area: Area }) {
           </p>
         )}
         {instance.jupyterUrl && <Jupyter url={instance.jupyterUrl} isUp={isUp} />}
+        <WayIn instance={instance} isUp={isUp} />
         <Names instance={instance} isUp={isUp} />
         {!isUp && instance.sshCommand && <p class="muted">It answers while it is running.</p>}
         {instance.sshKeys.length === 0 && instance.status !== 'deleted' && (
@@ -106,6 +108,30 @@ function Jupyter({ url, isUp }: { url: string; isUp: boolean }) {
       </button>
       {isUp && (
         <a class="btn s" href={url} target="_blank" rel="noreferrer noopener">
+          <Icon name="link" />
+          Open
+        </a>
+      )}
+    </div>
+  )
+}
+
+/** The port that its image names, where neither Jupyter nor a name leads to it. */
+function WayIn({ instance: { openUrl, jupyterUrl, httpPorts }, isUp }: { instance: Instance; isUp: boolean }) {
+  if (openUrl === null || openUrl === jupyterUrl || httpPorts.some(({ url }) => url === openUrl)) return null
+  return (
+    <div class="command cmd-row">
+      <code>
+        {openUrl}
+        <br />
+        The page of its image
+      </code>
+      <button type="button" class="btn s" data-copy={openUrl} aria-label="Copy link of its page">
+        <Icon name="copy" />
+        Copy
+      </button>
+      {isUp && (
+        <a class="btn s" href={openUrl} target="_blank" rel="noreferrer noopener" aria-label="Open its page">
           <Icon name="link" />
           Open
         </a>
@@ -255,8 +281,22 @@ const About = ({ instance, area }: { instance: Instance; area: Area }) => (
     <Facts
       of={[
         ['Offer', instance.offer.name],
+        ['Price', instance.price && priceWords(instance.price)],
         ['Processor', sizeWords(instance)],
-        ['Image', instance.image.name],
+        [
+          'Image',
+          <>
+            {instance.image.name}
+            {instance.image.docsUrl && (
+              <>
+                {' · '}
+                <a href={instance.image.docsUrl} target="_blank" rel="noreferrer noopener">
+                  Instructions
+                </a>
+              </>
+            )}
+          </>,
+        ],
         ['Location', instance.location.name],
         ['Keys', instance.sshKeys.length > 0 ? list(instance.sshKeys.map(({ name }) => name)) : 'None'],
         ['Environment', instance.environment?.length ? list(instance.environment.map(nameOfVariable)) : null],

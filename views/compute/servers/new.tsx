@@ -5,41 +5,28 @@ import { listPackages } from '../../../src/catalog/packages/packages.ts'
 import { listGroups } from '../../../src/compute/placement-groups/groups.ts'
 import { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
 import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { getCustomer, listCustomers } from '../../../src/identity/customers/customers.ts'
+import { listCustomers } from '../../../src/identity/customers/customers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
-import { type Answers, type At, ifAllowed, ifNamed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
+import { ifAllowed, ifNamed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
 import { MOST_CHOICES } from '../../../src/platform/choices/choices.ts'
 import { Check, Select } from '../../components/field.tsx'
 import { type Choices, Chooser, choicesOf, chooserFiles } from '../../components/forms/chooser.tsx'
 import { Link } from '../../components/link.tsx'
 import { count, gb, mb } from '../../components/words.ts'
 import { overQuota, SuspendedWords } from '../../identity/resellers/own-terms.tsx'
+import { customersFound, namedCustomer, withNamed } from '../workloads/owner-choice.tsx'
 import { accessFiles, NoImages } from './access.tsx'
 import { type Location, locationObstacle, type Node, nodeHindrance } from './fit.ts'
 import { OrderPage, type Sold } from './order.tsx'
 
-const CUSTOMERS_SHOWN = 6
-
-const customersFound = ({ query }: At) => ({
-  query: { limit: String(CUSTOMERS_SHOWN), ...(query['owner'] ? { q: query['owner'] } : {}) },
-})
 const images = readingAll(listOfferedImages)
 /** Of the chosen owner. */
 const groups = ifNamed(listGroups, ({ query }) =>
   query['ownerId'] ? { query: { ownerId: query['ownerId'], limit: '50' } } : undefined,
 )
-/** The customer in the address, such as of a link on its page: it may not be among the few that are shown. */
-const named = ifNamed(getCustomer, ({ query }) => (query['ownerId'] ? { params: { id: query['ownerId'] } } : undefined))
-
-type Customers = Answers<{ customers: typeof listCustomers; named: typeof named }>
-const withNamed = ({ customers, named }: Customers): Customers['customers'] =>
-  !named || customers.data.some(({ id }) => id === named.id)
-    ? customers
-    : { ...customers, data: [named, ...customers.data] }
-
 const reads = {
   customers: reading(listCustomers, customersFound),
-  named,
+  named: namedCustomer,
   offer: readingAll(listPackages),
   images,
   groups,
@@ -48,7 +35,7 @@ const reads = {
 }
 const resellerReads = {
   customers: reading(listResellerCustomers, customersFound),
-  named,
+  named: namedCustomer,
   account: reading(getResellerAccount, () => ({})),
   images,
   groups,

@@ -1,5 +1,6 @@
 // The whole order on one page. Choices are the address; each redraws what the others leave possible, with the reason.
 import type { ComponentChildren } from 'preact'
+import { priceOf } from '../../../src/catalog/goods.ts'
 import type { listOfferedImages } from '../../../src/catalog/images/images.ts'
 import type { listGroups } from '../../../src/compute/placement-groups/groups.ts'
 import type { createResellerServer, createServer } from '../../../src/compute/servers/create.ts'
@@ -7,6 +8,7 @@ import type { listCustomers } from '../../../src/identity/customers/customers.ts
 import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { MOST_CHOICES } from '../../../src/platform/choices/choices.ts'
+import { Price } from '../../catalog/goods.tsx'
 import { CallForm } from '../../components/action.tsx'
 import { Radios } from '../../components/choices.tsx'
 import { Field, type Option, Select } from '../../components/field.tsx'
@@ -14,6 +16,7 @@ import { Head } from '../../components/head.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
 import { count, exactGb, size, smallSize, traffic } from '../../components/words.ts'
 import { ruleWords } from '../placement-groups/words.tsx'
+import { chosenCustomer, type Itself, OwnerChoice } from '../workloads/owner-choice.tsx'
 import { AccessFields, defaultImage, imageOptions, rootPassword, type Windows } from './access.tsx'
 import type { Package } from './fit.ts'
 import { ImagePicks } from './image-picks.tsx'
@@ -26,7 +29,7 @@ type OrderProps = Answers<{ customers: typeof listCustomers; images: typeof list
   order: typeof createServer | typeof createResellerServer
   groups: Groups
   /** A reseller may order for itself. */
-  itself?: { id: string; name: string; email: string; organization: string | null; lockedAt: string | null }
+  itself?: Itself
   packages: readonly Sold[]
   packageObstacle(p: Sold): string | undefined
   places: readonly Place[]
@@ -64,9 +67,8 @@ export function OrderPage(of: OrderProps) {
 
 /** The choices in the page's address; where there is none, the first choice that can work. */
 function chosen(of: OrderProps, query: Readonly<Record<string, string>>): Choice {
-  const { customers, itself, packages, packageObstacle, places, placeObstacle, images } = of
-  const all = [...(itself ? [itself] : []), ...customers.data]
-  const customer = all.find((c) => c.id === query['ownerId'] && !c.lockedAt)
+  const { packages, packageObstacle, places, placeObstacle, images } = of
+  const customer = chosenCustomer(of, query['ownerId'])
   const onSale = packages.filter((p) => !packageObstacle(p)).toSorted(bySize)
   const what =
     onSale.find((p) => p.id === query['packageId']) ??
@@ -96,7 +98,7 @@ const OrderForm = ({ of, choice }: Part) => (
     <div>
       {of.disabledReason && <Note level="warn">{of.disabledReason}</Note>}
       <Section id="owner" title="Customer">
-        <Owner of={of} choice={choice} />
+        <OwnerChoice customers={of.customers} itself={of.itself} none={of.none.customers} value={choice.customer?.id} />
       </Section>
       <Section id="package" title="Package" count="Smallest first.">
         <Packages of={of} choice={choice} />
@@ -118,42 +120,6 @@ const OrderForm = ({ of, choice }: Part) => (
     </aside>
   </CallForm>
 )
-
-function Owner({ of: { customers, itself, none }, choice: { customer } }: Part) {
-  const searched = useAt().query['owner']
-  const nobody = searched ? `No customer matches “${searched}”.` : none.customers
-  const options = [...(itself ? [itself] : []), ...customers.data].map(
-    (c): Option => ({
-      value: c.id,
-      label: c === itself ? `${c.name} (you)` : c.name,
-      hint: `${c.email}${c.organization ? ` · ${c.organization}` : ''}`,
-      why: c.lockedAt ? 'Locked.' : undefined,
-    }),
-  )
-  const more = customers.total - customers.data.length
-  return (
-    <div class="stack">
-      <div class="f">
-        <label for="new-owner">Find customer</label>
-        <input
-          id="new-owner"
-          type="search"
-          data-ask="owner"
-          value={searched ?? ''}
-          placeholder="Name, organization or e-mail"
-          autocomplete="off"
-        />
-      </div>
-      <Radios scope="new" name="ownerId" quiet label="Customer" value={customer?.id} options={options} />
-      {!customers.total && <p class="muted">{nobody}</p>}
-      {more > 0 && (
-        <p class="muted">
-          {`${count(more, 'more customer', 'more customers')}: search to find ${more === 1 ? 'it' : 'them'}.`}
-        </p>
-      )}
-    </div>
-  )
-}
 
 const addressesOf = (p: Sold) =>
   [p.ipv4 ? count(p.ipv4, 'IPv4 address', 'IPv4 addresses') : 'No IPv4', p.ipv6Prefix && `IPv6 /${p.ipv6Prefix}`]
@@ -199,6 +165,7 @@ function Packages({ of: { packages, packageObstacle, none }, choice: { what } }:
               {exactGb(p.diskGb)} disk{p.trafficGb ? ` · ${traffic(p.trafficGb)} traffic` : ''}
               <br />
               {addressesOf(p)}
+              <Price of={priceOf(p)} />
             </>
           ),
           why: packageObstacle(p),
@@ -314,5 +281,6 @@ const PackageSummary = ({ of: p }: { of: Sold }) => (
     {p.name}
     <br />
     <span class="muted">{size(p)}</span>
+    <Price of={priceOf(p)} />
   </>
 )

@@ -21,6 +21,7 @@ import { KeySection } from '../ssh-keys/keys.tsx'
 import { ChangeAccountEmail, EditCustomer, LockCustomer, SupportSession, UnlockCustomer } from './actions.tsx'
 import type { SellingArea } from './add.tsx'
 import { Allowance } from './bought-resources.tsx'
+import { GpuLimit } from './gpu-limit.tsx'
 
 const itsServers = ({ params }: At) => ({ query: { ownerId: params['id'] ?? '', limit: '100' } })
 const reads = { customer: getCustomer, keys: ifAllowed(listSshKeys) }
@@ -177,6 +178,7 @@ function Details({ customer: c, area }: { customer: Customer; area: SellingArea 
           ['External id', c.externalId && <Copyable text={c.externalId} what="external id" />],
           ['Sign-in', c.id !== useAt().actor.accountId && <SigningIn customer={c} mayManage={mayManage} />],
           ['Allowance', mayManage && <Allowance customer={c} />],
+          ['GPU limit', mayManage && c.kind === 'customer' && <GpuLimit customer={c} />],
           ['Customer since', <Time iso={c.createdAt} />],
           ['Id', <Copyable text={c.id} what="id" />],
         ]}
