@@ -1093,6 +1093,8 @@ export type Customer = {
   /** How many it has. */
   servers: number
   allowance: Allowance
+  /** GPUs that it may have where it orders instances itself, those that others ordered for it included; 0: it orders none. A reseller has a quota instead. */
+  gpuLimit: number
 }
 
 export type CustomerPage = {
@@ -1613,12 +1615,19 @@ export type GpuHostPage = {
 export type GpuImage = {
   id: string
   name: string
+  description: string | null
+  /** The picture beside its name. */
+  icon: "terminal" | "book" | "activity" | "image" | "globe" | "gpu" | "package" | null
+  /** Instructions for what it runs. */
+  docsUrl: string | null
+  /** Its instances start Jupyter, with a token of their own. */
+  jupyter: boolean
+  /** The port of the container that is the way in; null: that of Jupyter. */
+  opensPort: number | null
   /** Registry, name and digest; it never changes. */
   reference: string
   /** The compressed layers together may have so many MiB. */
   mostMb: number
-  /** Its instances start Jupyter, with a token of their own. */
-  jupyter: boolean
   /** In place of the image's own command; null: that. */
   command: (string)[] | null
   /** NAME=value each. */
@@ -1702,7 +1711,11 @@ export type GpuInstance = {
   sshCommand: string | null
   /** A link that opens Jupyter as root; null: its image has none, or you may only look. */
   jupyterUrl: string | null
-  image: Named
+  image: GpuInstanceImage
+  /** The way in that its image names, in a browser; null: it names none. */
+  openUrl: string | null
+  /** Of its offer, as it is now; null: none is shown to you. */
+  price: Price | null
   /** From which it can be made anew. */
   images: (Named)[]
   cards: ({
@@ -1767,12 +1780,24 @@ export type GpuInstanceFilter = {
   resellerId?: string
 }
 
+export type GpuInstanceImage = {
+  id: string
+  name: string
+  /** Instructions for what it runs. */
+  docsUrl: string | null
+}
+
 export type GpuInstancePage = {
   data: (GpuInstance)[]
   /** Null on the last page. */
   nextCursor: string | null
   /** Of all pages together. */
   total: number
+}
+
+export type GpuLimit = {
+  customerId: string
+  gpuLimit: number
 }
 
 export type GpuOffer = {
@@ -1789,6 +1814,13 @@ export type GpuOffer = {
   ownIpv4: boolean
   /** Ports of the host that lead to an instance without an address, that of SSH among them. */
   ports: number
+  /** Customers and resellers may order it themselves. */
+  selfService: boolean
+  /** Shown at the order; null: none. Nothing is computed from it. */
+  price: string | null
+  currency: string | null
+  /** The time that the price is for. */
+  pricePer: "hour" | "month"
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -1831,6 +1863,22 @@ export type GpuStockLine = {
   limit: "reconnecting" | "addresses" | "memory" | "vcpus" | "disk" | "ports" | "cards" | "disconnected" | "closed" | "no_node" | "quota" | "suspended"
   /** The code that refuses the order behind the last one. */
   code: string
+}
+
+export type GpuTemplate = {
+  id: string
+  name: string
+  description: string | null
+  /** The picture beside its name. */
+  icon: "terminal" | "book" | "activity" | "image" | "globe" | "gpu" | "package" | null
+  /** Instructions for what it runs. */
+  docsUrl: string | null
+  /** Its instances start Jupyter, with a token of their own. */
+  jupyter: boolean
+  /** The port of the container that is the way in; null: only SSH. */
+  opensPort: number | null
+  /** Ports of the container that are reached, SSH first. */
+  ports: (number)[]
 }
 
 export type GpuUsage = {
@@ -4038,6 +4086,8 @@ export type OneLineOfVisibleText1To200 = string
 
 export type OneLineOfVisibleText1To254 = string
 
+export type OneLineOfVisibleText1To300 = string
+
 export type OneLineOfVisibleText1To40 = string
 
 export type OneLineOfVisibleText1To500 = string
@@ -4047,6 +4097,36 @@ export type OneLineOfVisibleText1To60 = string
 export type OneLineOfVisibleText1To64 = string
 
 export type OneLineOfVisibleText1To80 = string
+
+export type OrderableGpuOffer = {
+  id: string
+  name: string
+  /** Of its cards, as the nodes report it. */
+  model: string
+  cards: number
+  vcpus: number
+  memoryMb: number
+  /** The size of /workspace, which stays when an instance is made anew. */
+  workspaceGb: number
+  /** An instance has an IPv4 address of its own, with all ports. */
+  ownIpv4: boolean
+  /** Ports of the host that lead to an instance without an address, that of SSH among them. */
+  ports: number
+  /** The memory of one of its cards; null: no node has told. */
+  cardMemoryMb: number | null
+  /** Null: none is shown. Bills are made elsewhere. */
+  price: Price | null
+  /** An order that names none gets the first; none: it takes no orders. */
+  images: (GpuTemplate)[]
+  locations: ({
+    id: string
+    name: string
+    /** An order there is accepted now; false: sold out. */
+    available: boolean
+  })[]
+  /** Its cards are within what the account may have besides those that it has. */
+  withinLimit: boolean
+}
 
 export type OwnAccount = {
   id: string
@@ -4128,6 +4208,11 @@ export type Package = {
   packetsPerSecond: number | null
   /** Its servers may connect to mail servers, on TCP port 25. */
   smtpAllowed: boolean
+  /** Shown at the order; null: none. Nothing is computed from it. */
+  price: string | null
+  currency: string | null
+  /** The time that the price is for. */
+  pricePer: "hour" | "month"
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -4182,6 +4267,11 @@ export type PackageSold = {
   packetsPerSecond: number | null
   /** Its servers may connect to mail servers, on TCP port 25. */
   smtpAllowed: boolean
+  /** Shown at the order; null: none. Nothing is computed from it. */
+  price: string | null
+  currency: string | null
+  /** The time that the price is for. */
+  pricePer: "hour" | "month"
   /** Free text, such as vendor:number. */
   billingProductId: string | null
   /** It can no longer be ordered. */
@@ -4330,6 +4420,14 @@ export type PoolOfNode = {
   open: boolean
   /** The largest disk that fits. */
   freeDiskGb: number
+}
+
+export type Price = {
+  /** A decimal number. */
+  amount: string
+  /** As ISO 4217 names it. */
+  currency: string
+  per: "hour" | "month"
 }
 
 export type PrimaryAddressChange = {
@@ -5460,7 +5558,7 @@ export type Step = {
 
 export type Stock = {
   stock: (StockLine)[]
-  /** For staff, who alone order GPU instances. */
+  /** Of a reseller: the offers that it may order itself. */
   gpuStock: (GpuStockLine)[]
 }
 
@@ -6884,6 +6982,15 @@ export interface Operations {
     }
     result: Allowance
   }
+  /** Set how many GPUs a customer may have where it orders instances itself; 0: it orders none */
+  'customers.set-gpu-limit': {
+    path: { id: string }
+    body: {
+      /** Those of instances that others ordered for it count too. Instances that it has stay. */
+      gpuLimit: number
+    }
+    result: GpuLimit
+  }
   /** Unlock a customer: orders are accepted again */
   'customers.unlock': {
     path: { id: string }
@@ -7104,6 +7211,14 @@ export interface Operations {
       environment?: (string)[]
       /** Beside those of SSH and Jupyter. */
       ports?: (number)[]
+      /** Shown to those who order. */
+      description?: OneLineOfVisibleText1To300 | null
+      /** The picture beside its name. */
+      icon?: "terminal" | "book" | "activity" | "image" | "globe" | "gpu" | "package" | null
+      /** Instructions for what it runs, shown to owners. */
+      docsUrl?: string | null
+      /** The port that is the way in; null: Jupyter. */
+      opensPort?: number | null
       /** Null takes the password away too. */
       registryUsername?: string | null
       registryPassword?: string
@@ -7131,6 +7246,14 @@ export interface Operations {
       environment?: (string)[]
       /** Beside those of SSH and Jupyter. */
       ports?: (number)[]
+      /** Shown to those who order. */
+      description?: OneLineOfVisibleText1To300 | null
+      /** The picture beside its name. */
+      icon?: "terminal" | "book" | "activity" | "image" | "globe" | "gpu" | "package" | null
+      /** Instructions for what it runs, shown to owners. */
+      docsUrl?: string | null
+      /** The port that is the way in; null: Jupyter. */
+      opensPort?: number | null
       /** Null takes the password away too. */
       registryUsername?: string | null
       registryPassword?: string
@@ -7152,6 +7275,28 @@ export interface Operations {
       name?: OneLineOfVisibleText1To64 | null
       /** Keys of the owner; left out: every key on the owner's account. */
       sshKeyIds?: (string)[] | null
+      /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
+      httpPorts?: (number)[] | null
+      billingServiceId?: OneLineOfVisibleText0To100 | null
+    }
+    result: InstanceOrdered
+  }
+  /** Order a GPU instance for yourself or one of your customers, of an offer that allows it */
+  'gpu-instances.create-for-reseller': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      /** The customer. Null only with `dryRun=true`: as for a customer of yours who is still to be made. */
+      ownerId: string | null
+      offerId: string
+      /** The location. */
+      nodeGroupId: string
+      /** An image of the offer; left out: the first one that is on sale. */
+      imageId?: string | null
+      name?: OneLineOfVisibleText1To64 | null
+      /** Keys of the owner; left out: every key on the owner's account. */
+      sshKeyIds?: (string)[] | null
+      /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
+      httpPorts?: (number)[] | null
       billingServiceId?: OneLineOfVisibleText0To100 | null
     }
     result: InstanceOrdered
@@ -7203,6 +7348,39 @@ export interface Operations {
     path: { id: string }
     query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
     result: InstanceMetrics
+  }
+  /** Offers of which you may order GPU instances yourself, and where there is one now */
+  'gpu-instances.offers': {
+    query?: { cursor?: string; limit?: number }
+    result: {
+      data: (OrderableGpuOffer)[]
+      nextCursor: string | null
+      total: number
+      /** GPUs that the account may have, and has; null: not limited. Of a reseller with its customers. */
+      limit: {
+        gpus: number | null
+        used: number
+      }
+      /** Why nothing can be ordered now, in words; null: orders are taken. */
+      notOrderable: string | null
+    }
+  }
+  /** Order a GPU instance for yourself, of an offer that allows it and within your GPU limit */
+  'gpu-instances.order': {
+    query?: { dryRun?: "true" | "false" }
+    body: {
+      offerId: string
+      /** The location. */
+      nodeGroupId: string
+      /** An image of the offer; left out: the first one that is on sale. */
+      imageId?: string | null
+      name?: OneLineOfVisibleText1To64 | null
+      /** Keys of the owner; left out: every key on the owner's account. */
+      sshKeyIds?: (string)[] | null
+      /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
+      httpPorts?: (number)[] | null
+    }
+    result: InstanceOrdered
   }
   /** What an action would do to many GPU instances, and why not to some of them */
   'gpu-instances.plan-many': {
@@ -7278,7 +7456,7 @@ export interface Operations {
   'gpu-instances.set-http-ports': {
     path: { id: string }
     body: {
-      /** Ports of the container; none: no names. Null: the ports of its image. */
+      /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
       httpPorts: (number)[] | null
     }
     result: InstanceChanged
@@ -7364,6 +7542,10 @@ export interface Operations {
       ownIpv4?: boolean
       /** That of SSH among them; 5 if not given. */
       ports?: number
+      selfService?: boolean
+      price?: string | null
+      currency?: string | null
+      pricePer?: "hour" | "month"
       billingProductId?: OneLineOfVisibleText0To100 | null
       /** In their order: the first that is not archived runs where an order names none. */
       imageIds: (string)[]
@@ -7398,6 +7580,10 @@ export interface Operations {
       ownIpv4?: boolean
       /** That of SSH among them; 5 if not given. */
       ports?: number
+      selfService?: boolean
+      price?: string | null
+      currency?: string | null
+      pricePer?: "hour" | "month"
       billingProductId?: OneLineOfVisibleText0To100 | null
       /** In their order: the first that is not archived runs where an order names none. */
       imageIds?: (string)[]
@@ -8926,6 +9112,9 @@ export interface Operations {
       newConnectionsPerSecond?: number | null
       packetsPerSecond?: number | null
       smtpAllowed?: boolean
+      price?: string | null
+      currency?: string | null
+      pricePer?: "hour" | "month"
       billingProductId?: OneLineOfVisibleText0To100 | null
     }
     result: Package
@@ -8966,6 +9155,9 @@ export interface Operations {
       newConnectionsPerSecond?: number | null
       packetsPerSecond?: number | null
       smtpAllowed?: boolean
+      price?: string | null
+      currency?: string | null
+      pricePer?: "hour" | "month"
       billingProductId?: OneLineOfVisibleText0To100 | null
       archived?: boolean
     }
@@ -11141,6 +11333,7 @@ export type ListId =
   | 'gpu-images.list'
   | 'gpu-instances.list'
   | 'gpu-instances.list-all'
+  | 'gpu-instances.offers'
   | 'gpu-instances.timeline'
   | 'gpu-offers.list'
   | 'gpus.list'
@@ -11293,6 +11486,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'customers.lock': ['POST', '/customers/{id}/actions/lock', false],
   'customers.reset-second-factor': ['POST', '/customers/{id}/actions/reset-second-factor', false],
   'customers.set-allowance': ['PUT', '/customers/{id}/allowance', false],
+  'customers.set-gpu-limit': ['PUT', '/customers/{id}/gpu-limit', false],
   'customers.unlock': ['POST', '/customers/{id}/actions/unlock', false],
   'customers.update': ['PATCH', '/customers/{id}', false],
   'drains.cancel': ['POST', '/admin/drains/{id}/actions/cancel', false],
@@ -11326,6 +11520,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-images.list': ['GET', '/admin/gpu-images', false],
   'gpu-images.update': ['PATCH', '/admin/gpu-images/{id}', false],
   'gpu-instances.create': ['POST', '/admin/gpu-instances', true],
+  'gpu-instances.create-for-reseller': ['POST', '/reseller/gpu-instances', true],
   'gpu-instances.delete': ['DELETE', '/admin/gpu-instances/{id}', true],
   'gpu-instances.delete-own': ['DELETE', '/gpu-instances/{id}', true],
   'gpu-instances.download-logs': ['GET', '/gpu-instances/{id}/logs.txt', false],
@@ -11335,6 +11530,8 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'gpu-instances.list-all': ['GET', '/admin/gpu-instances', false],
   'gpu-instances.logs': ['GET', '/gpu-instances/{id}/logs', false],
   'gpu-instances.metrics': ['GET', '/gpu-instances/{id}/metrics', false],
+  'gpu-instances.offers': ['GET', '/gpu-offers', false],
+  'gpu-instances.order': ['POST', '/gpu-instances', true],
   'gpu-instances.plan-many': ['GET', '/admin/gpu-instances/bulk-plan', false],
   'gpu-instances.power': ['POST', '/gpu-instances/{id}/actions/power', true],
   'gpu-instances.power-many': ['POST', '/admin/gpu-instances/actions/power', true],

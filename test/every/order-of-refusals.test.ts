@@ -69,7 +69,8 @@ test('422 comes before 409, for every body that names a thing or an address', as
     )
   const tried: string[] = []
   for (const op of operations) {
-    const who = op.access !== 'anyone' && !op.access.staff ? p.rita : p.owner
+    const kinds = op.access === 'anyone' ? {} : op.access
+    const who = kinds.staff ? p.owner : kinds.reseller ? p.rita : p.customer
     if (!op.body || op.access === 'anyone' || !op.refuses?.length) continue
     const id = ids[op.on?.name ?? '']
     if (op.on && !id) continue

@@ -170,9 +170,10 @@ beforeAll(async () => {
   await p.admin('POST', `/admin/backup-targets/${place}/actions/make-default`)
   backup = (await p.admin('POST', `/servers/${server.customer}/backups`, {})).backupId
   await p.settle()
-  addGpuHost(p, p.location, 40)
+  for (const name of ['gpu-01', 'gpu-02']) addGpuHost(p, p.location, 40, { name })
   gpu.image = await addGpuImage(p)
-  gpu.offer = await addGpuOffer(p, { imageIds: [gpu.image] })
+  gpu.offer = await addGpuOffer(p, { imageIds: [gpu.image], selfService: true })
+  await p.admin('PUT', `/customers/${of.customer.id}/gpu-limit`, { gpuLimit: 40 })
   gpu.instance = (await p.admin('POST', '/admin/gpu-instances', gpuOrder(of.customer))).instanceId
   await p.settle()
   held.release = await brake(of.helper)
@@ -347,6 +348,26 @@ const ways: readonly Way[] = [
       body: () => ({ ...gpuOrder(of.customer), imageId: gpu.image, sshKeyIds: [key.customer] }),
     }),
   ),
+  {
+    who: () => of.reseller,
+    field: 'gpu-instances.create-for-reseller ownerId',
+    path: () => '/reseller/gpu-instances',
+    body: () => gpuOrder(of.customer),
+    may: () => [of.reseller.id, of.customer.id, of.sibling.id],
+  },
+  ...(['nodeGroupId', 'offerId', 'imageId', 'sshKeyIds'] as const).flatMap((field): Way[] => {
+    const body = () => ({ ...gpuOrder(of.customer), imageId: gpu.image, sshKeyIds: [key.customer] })
+    const otherwise = () => (field === 'nodeGroupId' ? { [there.elsewhere]: 'location_not_allowed' } : {})
+    return [
+      { who: () => of.reseller, field: `gpu-instances.create-for-reseller ${field}`, body, otherwise },
+      {
+        who: () => of.customer,
+        field: `gpu-instances.order ${field}`,
+        body: () => Object.fromEntries(Object.entries(body()).filter(([name]) => name !== 'ownerId')),
+        otherwise,
+      },
+    ]
+  }),
   ...(['staff', 'reseller', 'customer'] as const).flatMap((who): Way[] => [
     {
       who: () => of[who],

@@ -2,7 +2,7 @@
 // the limit that binds.
 import { Type as t } from 'typebox'
 import { imagesOf, needOf } from '../../catalog/gpu-offers/model.ts'
-import { everyGpuOffer, selfServiceOffers } from '../../catalog/gpu-offers/queries.ts'
+import { everyGpuOffer } from '../../catalog/gpu-offers/queries.ts'
 import { allPackages } from '../../catalog/packages/queries.ts'
 import { gpuStockCounter, gpuStockLimits } from '../../fleet/gpus/placement.ts'
 import { allLocations } from '../../fleet/locations/queries.ts'
@@ -91,8 +91,12 @@ const packagesFor = ({ tx, query: { packageId, offerId } }: ReadContext) =>
 const offersFor = ({ tx, actor, query: { packageId, offerId } }: ReadContext) =>
   packageId
     ? []
-    : (actor.kind === 'staff' ? everyGpuOffer(tx) : selfServiceOffers(tx)).filter(
-        ({ id, archived }) => !archived && (!offerId || id === offerId) && imagesOf(tx, id).length > 0,
+    : everyGpuOffer(tx).filter(
+        ({ id, archived, selfService }) =>
+          !archived &&
+          (selfService || actor.kind === 'staff') &&
+          (!offerId || id === offerId) &&
+          imagesOf(tx, id).length > 0,
       )
 
 /** The reseller whose terms bind the orders; undefined for the house's own. Throws `customer_not_found`. */

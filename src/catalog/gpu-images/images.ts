@@ -10,6 +10,7 @@ import { disabledReason, publicOnly } from '../../kernel/net/egress.ts'
 import type { AppConfig } from '../../kernel/register.ts'
 import { goods, mayBeArchived } from '../goods-operations.ts'
 import { offerShortOfPorts, type UseContext } from '../in-use.ts'
+import { gpuImageIcons } from './icons.ts'
 import {
   commandField,
   containerPortsOf,
@@ -21,7 +22,6 @@ import {
   showGpuImage,
 } from './model.ts'
 import { gpuImageQueries, gpuImageSorts, registryPassword } from './queries.ts'
-import { gpuImageIcons } from './tables.ts'
 
 const imageGoods = goods({
   word: 'image',

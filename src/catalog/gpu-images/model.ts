@@ -5,8 +5,9 @@ import { type ContainerImage, registryPurpose } from '../../../agent/protocol/gp
 import { described, namedSchema, nullable, type Resource } from '../../kernel/api/operation.ts'
 import type { Secrets } from '../../kernel/crypto/secrets.ts'
 import { type UseContext, useOfGpuImage } from '../in-use.ts'
+import { gpuImageIcons } from './icons.ts'
 import { gpuImageById, registryPassword } from './queries.ts'
-import { type GpuImage, gpuImageIcons } from './tables.ts'
+import type { GpuImage } from './tables.ts'
 
 export type { GpuImage }
 

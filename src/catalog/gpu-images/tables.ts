@@ -1,8 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-
-/** Pictures that an image can have at the order. */
-export const gpuImageIcons = ['terminal', 'book', 'activity', 'image', 'globe', 'gpu', 'package'] as const
-export type GpuImageIcon = (typeof gpuImageIcons)[number]
+import type { GpuImageIcon } from './icons.ts'
 
 /** Images of containers that instances can be made from, pinned by their digest. */
 export const gpuImages = sqliteTable('gpu_images', {

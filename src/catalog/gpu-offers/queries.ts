@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
-import type { Sorts } from '../../kernel/api/list.ts'
+import { eq, sql } from 'drizzle-orm'
+import type { Slice, Sorts } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -19,20 +19,15 @@ export const gpuOfferSorts = {
   archived: 'gpu_offers.archived',
 } satisfies Sorts
 export const gpuOfferQueries = queriesOfGoods(gpuOffers)
-const MOST_SHOWN = 200
-const selfService = prepared(({ $client }) => {
-  const where = 'FROM gpu_offers WHERE self_service = 1 AND archived = 0'
-  return {
-    all: $client.prepare<{ id: string }, [number]>(`SELECT id ${where} ORDER BY name LIMIT +?`),
-    any: $client.prepare(`SELECT 1 ${where} LIMIT 1`),
-  }
-})
-/** Offers that customers and resellers may order themselves, by name. */
-export const selfServiceOffers = (tx: Db): GpuOffer[] =>
-  selfService(tx)
-    .all.all(MOST_SHOWN)
-    .map(({ id }) => gpuOfferById(tx, id)!)
-export const hasSelfServiceOffers = (tx: Db): boolean => selfService(tx).any.get() !== null
+// As literals: SQLite uses a partial index for a condition that it can read.
+const isSelfService = sql`${gpuOffers.selfService} = 1 AND ${gpuOffers.archived} = 0`
+/** A slice of the offers that customers and resellers may order themselves, by name. */
+export const selfServiceOffers = (tx: Db, slice: Slice): GpuOffer[] => gpuOfferQueries.byName(tx, slice, isSelfService)
+export const countSelfServiceOffers = (tx: Db): number => gpuOfferQueries.count(tx, isSelfService)
+const anySelfService = prepared(({ $client }) =>
+  $client.prepare('SELECT 1 FROM gpu_offers WHERE self_service = 1 AND archived = 0 LIMIT 1'),
+)
+export const hasSelfServiceOffers = (tx: Db): boolean => anySelfService(tx).get() !== null
 
 /** Every offer by name, archived ones too. */
 export const everyGpuOffer = (tx: Db): GpuOffer[] => tx.select().from(gpuOffers).orderBy(gpuOffers.name).all()

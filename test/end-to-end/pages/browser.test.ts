@@ -199,12 +199,15 @@ async function gpuInstances<Name extends string>(location: string, owners: Recor
     model: 'NVIDIA L4',
     ...size,
     imageIds: [imageId],
+    selfService: true,
+    ...{ price: '0.79', currency: 'EUR', pricePer: 'hour' },
   })
   await live.until('cards that passed their check', async () =>
     (await live.admin('gpu-offers.list')).data[0].locations.some(({ free }: { free: number }) => free >= 2),
   )
   const [host] = (await live.admin('gpus.list')).data
   await live.admin('gpus.update-host', { id: host.nodeId, httpDomain: 'gpu1.example.com' })
+  for (const id of Object.values<string>(owners)) await live.admin('customers.set-gpu-limit', { id, gpuLimit: 4 })
   const made = {} as Record<Name, string>
   for (const name of Object.keys(owners) as Name[]) {
     const order = { ownerId: owners[name], offerId, nodeGroupId: location, name: `train <b>${name}</b>` }

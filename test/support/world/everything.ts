@@ -192,7 +192,8 @@ async function make(features: readonly Feature[]) {
   const { id: gpuHost, cards } = addGpuHost(p, p.location, 3, { name: 'gpu-01' })
   reportCards(p, gpuHost, { cards: cards.slice(1) })
   addGpuHost(p, p.location, 8, { name: 'gpu-02' })
-  const offerId = await addGpuOffer(p)
+  const offerId = await addGpuOffer(p, { selfService: true })
+  for (const { id } of [customer, resold]) await p.admin('PUT', `/customers/${id}/gpu-limit`, { gpuLimit: 100 })
   const instances: string[] = []
   for (const owner of [customer, customer, customer, customer, reseller, resold])
     instances.push(
@@ -322,7 +323,11 @@ export function exampleOf(p: Everything, op: Operation, ids: readonly string[]):
   const text = JSON.stringify(op.example).replace(/<(\w+)_id>/g, (all, name) =>
     name === 'customer'
       ? customer.id
-      : (visibleTo(name, actorOf(p, 'customer', customer.id)) ?? visibleTo(name, actorOf(p, kind)) ?? all),
+      : (visibleTo(name, actorOf(p, 'customer', customer.id)) ??
+        visibleTo(name, actorOf(p, kind)) ??
+        // A customer knows locations by the offers alone.
+        visibleTo(name, actorOf(p, 'staff')) ??
+        all),
   )
   return JSON.parse(text)
 }

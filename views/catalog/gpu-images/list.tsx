@@ -1,5 +1,5 @@
+import { gpuImageIcons } from '../../../src/catalog/gpu-images/icons.ts'
 import { changeGpuImage, createGpuImage, listGpuImages } from '../../../src/catalog/gpu-images/images.ts'
-import { gpuImageIcons } from '../../../src/catalog/gpu-images/tables.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'

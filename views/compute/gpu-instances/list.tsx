@@ -26,7 +26,7 @@ const listPage = (area: Area, list: typeof listAllInstances | typeof listInstanc
   page({
     path: pageOfList(area),
     ...(area === '' && { elsewhere }),
-    reads: { instances: list, offers: ifAllowed(listOrderableOffers) },
+    reads: { instances: list, offers: ifAllowed(listOrderableOffers, () => ({ query: { limit: '1' } })) },
     title: 'GPU instances',
     nav: 'gpu-instances',
     files: tickFiles,

@@ -5,7 +5,7 @@ import { createResellerInstance, orderInstance } from '../../../src/compute/gpu-
 import { listOrderableOffers } from '../../../src/compute/gpu-instances/order/offers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
-import { type Answers, ifNamed, page, reading } from '../../../src/kernel/web/page.ts'
+import { type Answers, ifNamed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Price } from '../../catalog/goods.tsx'
 import { CallForm } from '../../components/action.tsx'
@@ -14,7 +14,7 @@ import { Field } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Empty, Facts, Note, Section } from '../../components/section.tsx'
-import { count, exactGb, exactMb, smallSize } from '../../components/words.ts'
+import { count, exactGb, mb, smallSize } from '../../components/words.ts'
 import {
   type Customers,
   chosenCustomer,
@@ -43,7 +43,7 @@ export const newInstancePage = page({
   path: '/gpu/new',
   elsewhere,
   reads: {
-    offers: listOrderableOffers,
+    offers: readingAll(listOrderableOffers),
     keys: reading(listSshKeys, ({ actor }) => ({ params: { id: actor.accountId } })),
   },
   title: 'Create GPU instance',
@@ -54,7 +54,7 @@ export const newInstancePage = page({
 export const resellerNewInstancePage = page({
   path: '/reseller/gpu/new',
   reads: {
-    offers: listOrderableOffers,
+    offers: readingAll(listOrderableOffers),
     customers: reading(listResellerCustomers, customersFound),
     named: namedCustomer,
     account: reading(getResellerAccount, () => ({})),
@@ -69,7 +69,11 @@ const orders = { '': orderInstance, '/reseller': createResellerInstance } as con
 
 /** Why an offer cannot be chosen; undefined: it can. */
 const offerObstacle = (o: Offer): string | undefined =>
-  !o.withinLimit ? 'More than your limit.' : o.locations.some(({ available }) => available) ? undefined : 'Sold out.'
+  !o.withinLimit
+    ? 'More than your limit.'
+    : o.locations.some(({ available }) => available) && o.images.length
+      ? undefined
+      : 'Sold out.'
 
 /** The choices in the page's address; where there is none, the first choice that can work. */
 function chosen(of: OrderProps, query: Readonly<Record<string, string>>) {
@@ -169,7 +173,7 @@ const OfferChoice = ({ offers, value }: { offers: readonly Offer[]; value: strin
           {o.cardMemoryMb !== null && (
             <>
               <br />
-              {exactMb(o.cardMemoryMb)} GPU memory{o.cards > 1 && ' each'}
+              {mb(o.cardMemoryMb)} GPU memory{o.cards > 1 && ' each'}
             </>
           )}
           <br />

@@ -3,12 +3,21 @@
 import { Type as t } from 'typebox'
 import { gpuOffer, imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../../fleet/gpus/hold.ts'
-import { location } from '../../../fleet/locations/model.ts'
+import { type Location, location } from '../../../fleet/locations/model.ts'
+import { locationById } from '../../../fleet/locations/queries.ts'
 import { changeWorkload } from '../../../fleet/workloads/queries.ts'
 import type { Account } from '../../../identity/account-records/model.ts'
 import { mustAllowInstance } from '../../../identity/resellers/model.ts'
 import { type Code, invalid } from '../../../kernel/api/errors.ts'
-import { type Call, described, isDryRun, namedSchema, nullable, see } from '../../../kernel/api/operation.ts'
+import {
+  type Call,
+  described,
+  isDryRun,
+  namedSchema,
+  nullable,
+  type Resource,
+  see,
+} from '../../../kernel/api/operation.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { given } from '../../given.ts'
 import { displayName } from '../../workloads/acting.ts'
@@ -65,6 +74,9 @@ export const refusalsOfOrder = [
   'hostname_taken',
 ] satisfies Code[]
 
+/** Customers see no location but by what they order: the list of offers names them. */
+const orderedIn: Resource<Location> = { ...location, find: (tx, _, id) => locationById(tx, id) }
+
 /** Accepts an order for the owner. A call that is wrong in itself is refused before one that is only wrong now. */
 export function accept<B extends OrderBody>(
   { tx, actor, body: asked, query, nodes, clock, secrets, brandFor }: Call<unknown, B>,
@@ -74,7 +86,7 @@ export function accept<B extends OrderBody>(
   const now = clock()
   const offer = see(tx, actor, gpuOffer, body.offerId, 'offerId')
   if (offer.archived) throw invalid({ field: 'offerId', message: 'is archived. Choose another offer.' })
-  const where = see(tx, actor, location, body.nodeGroupId, 'nodeGroupId')
+  const where = see(tx, actor, orderedIn, body.nodeGroupId, 'nodeGroupId')
   const sold = imagesOf(tx, offer.id)
   const image = body.imageId === undefined ? sold[0] : sold.find(({ id }) => id === body.imageId)
   if (!image)

@@ -4,7 +4,7 @@ import { priceOf, priceResponse } from '../../../catalog/goods.ts'
 import { gpuTemplateResponse, showGpuTemplate } from '../../../catalog/gpu-images/model.ts'
 import { gpuOfferFields } from '../../../catalog/gpu-offers/fields.ts'
 import { imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
-import { hasSelfServiceOffers, selfServiceOffers } from '../../../catalog/gpu-offers/queries.ts'
+import { countSelfServiceOffers, hasSelfServiceOffers, selfServiceOffers } from '../../../catalog/gpu-offers/queries.ts'
 import type { GpuOffer } from '../../../catalog/gpu-offers/tables.ts'
 import { gpuStockCounter } from '../../../fleet/gpus/placement.ts'
 import { knownModels } from '../../../fleet/gpus/queries.ts'
@@ -13,6 +13,7 @@ import type { Account } from '../../../identity/account-records/model.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { instancesWithin, type Reseller, resellerOf } from '../../../identity/resellers/model.ts'
 import type { Actor } from '../../../kernel/api/actor.ts'
+import { paginate } from '../../../kernel/api/list.ts'
 import { described, namedSchema, nullable, operation } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
 import { responseOf, valuesOf } from '../../../kernel/fields/field-list.ts'
@@ -27,7 +28,7 @@ const orderableOffer = namedSchema('OrderableGpuOffer', {
   ...responseOf(sizeFields),
   cardMemoryMb: described(nullable(t.Integer()), 'The memory of one of its cards; null: no node has told.'),
   price: described(nullable(priceResponse), 'Null: none is shown. Bills are made elsewhere.'),
-  images: described(t.Array(gpuTemplateResponse), 'An order that names none gets the first.'),
+  images: described(t.Array(gpuTemplateResponse), 'An order that names none gets the first; none: it takes no orders.'),
   locations: t.Array(
     t.Object({
       id: t.String(),
@@ -61,19 +62,22 @@ export const listOrderableOffers = operation({
   access: { reseller: ['reseller:read'], customer: ['gpu:order'] },
   response: t.Object({
     data: t.Array(orderableOffer),
+    nextCursor: nullable(t.String()),
+    total: t.Integer(),
     limit: described(
       t.Object({ gpus: nullable(t.Integer()), used: t.Integer() }),
       'GPUs that the account may have, and has; null: not limited. Of a reseller with its customers.',
     ),
     notOrderable: described(nullable(t.String()), 'Why nothing can be ordered now, in words; null: orders are taken.'),
   }),
-  run({ tx, actor, nodes }) {
+  run(call) {
+    const { tx, actor, nodes } = call
     const account = accountById(tx, actor.accountId)!
     const reseller = resellerOf(tx, account)
     const limit = limitOf(tx, account, reseller)
     const notOrderable = notOrderableReason(account, reseller)
     // A customer without a limit is told of no offers: they are not for it.
-    if (account.kind === 'customer' && account.gpuLimit === 0) return { data: [], limit, notOrderable }
+    const isShown = account.kind !== 'customer' || account.gpuLimit > 0
     const locations = allLocations(tx).filter(({ open }) => open)
     const stock = gpuStockCounter(tx, nodes, 1)
     const memoryOf = new Map(knownModels(tx).map(({ model, memoryMb }) => [model, memoryMb]))
@@ -93,13 +97,15 @@ export const listOrderableOffers = operation({
         withinLimit: limit.gpus === null || limit.used + offer.cards <= limit.gpus,
       }
     }
-    return {
-      data: selfServiceOffers(tx)
-        .map(show)
-        .filter(({ images }) => images.length),
-      limit,
-      notOrderable,
-    }
+    const page = paginate({
+      call,
+      name: 'orderable GPU offers',
+      rows: (slice) => (isShown ? selfServiceOffers(tx, slice) : []),
+      keyOf: ({ name }) => name,
+      show,
+      total: () => (isShown ? countSelfServiceOffers(tx) : 0),
+    })
+    return { ...page, limit, notOrderable }
   },
 })
 
