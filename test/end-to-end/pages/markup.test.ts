@@ -359,8 +359,11 @@ test('every operation that keeps free text was reached', () => {
     'branding.set supportLink',
     // The name of the node, typed once more.
     'drains.evacuate name',
-    // Every card is sold by then; the identifier is planted when it is changed.
+    // Every card is sold by then; identifier and name are planted when they are changed.
     'gpu-instances.create billingServiceId',
+    'gpu-instances.create-for-reseller billingServiceId',
+    'gpu-instances.create-for-reseller name',
+    'gpu-instances.order name',
     // They need a file, an open job, a second factor or a provider, or end the session that they are called by. What
     // most of them keep is planted by hand above.
     'images.import name',
