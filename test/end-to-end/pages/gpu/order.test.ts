@@ -62,7 +62,7 @@ test('a customer chooses an offer and a template by the keyboard and orders', as
     await page.waitForURL(/offerId=/)
     await page.getByRole('radio', { name: 'Inference server' }).check()
     await page.waitForURL(/imageId=/)
-    await page.getByRole('textbox', { name: 'Name optional' }).fill('Answers')
+    await page.getByRole('textbox', { name: 'Name optional', exact: true }).fill('Answers')
     await page.getByRole('button', { name: 'Create GPU instance' }).click()
     await page.waitForURL(/\/gpu\/gpu_/)
     await p.settle()
