@@ -121,8 +121,8 @@ import failedJobs from './0213_failed_jobs.sql' with { type: 'text' }
 import webhookNames from './0214_webhook_names.sql' with { type: 'text' }
 import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
-import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
 import gpuSelfService from './0226_gpu_self_service.sql' with { type: 'text' }
+import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },

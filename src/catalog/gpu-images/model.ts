@@ -71,7 +71,7 @@ export const imageOnWire = (image: GpuImage, publicKey: string, secrets: Secrets
     }),
 })
 
-/** What those who order are told of an image. */
+/** The fields of an image that those who order see. */
 const templateFields = {
   id: t.String(),
   name: t.String(),

@@ -17,7 +17,7 @@ export const gpuImages = sqliteTable('gpu_images', {
   environment: text({ mode: 'json' }).$type<string[]>().notNull(),
   /** Ports of the container beside those of SSH and Jupyter that people reach. */
   ports: text({ mode: 'json' }).$type<number[]>().notNull(),
-  /** What those who order read of it. */
+  /** For those who order. */
   description: text(),
   icon: text().$type<GpuImageIcon>(),
   /** The instructions for what it runs. */

@@ -11,6 +11,7 @@ export const setGpuLimit = operation({
   method: 'PUT',
   path: '/customers/{id}/gpu-limit',
   summary: 'Set how many GPUs a customer may have where it orders instances itself; 0: it orders none',
+  past: 'Changed the GPU limit',
   access: { staff: ['customers:write'], reseller: ['reseller:customers'] },
   on: customer,
   body: fields({

@@ -1,4 +1,4 @@
-// GPU instances that customers and resellers order themselves: where the offer and their limit allow it, and nowhere else.
+// GPU instances that customers and resellers order themselves: where the offer and their limit allow it, only there.
 import { describe, expect, test } from 'bun:test'
 import { addKey, type GpuWorld, gpuWorld, instanceEvents, showInstance } from '../../support/nodes/instances.ts'
 

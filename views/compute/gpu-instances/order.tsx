@@ -192,6 +192,7 @@ function NameAndAccess({ of: { area, keys }, choice: { customer, image } }: Part
   const at = useAt()
   const others = image?.ports.filter((port) => port !== 22) ?? []
   const ownerId = area === '' ? at.actor.accountId : customer?.id
+  const keysHref = area === '' ? '/account/ssh-keys' : `${area}/customers/${ownerId}#keys`
   return (
     <div class="stack">
       <Field
@@ -213,9 +214,7 @@ function NameAndAccess({ of: { area, keys }, choice: { customer, image } }: Part
           options={keys?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []}
           empty={
             <p class="muted">
-              None yet.{' '}
-              <Link href={area === '' ? '/account/ssh-keys' : `${area}/customers/${ownerId}#keys`}>Add an SSH key</Link>{' '}
-              to log in by SSH. It can be chosen later too.
+              None yet. <Link href={keysHref}>Add an SSH key</Link> to log in by SSH. It can be chosen later too.
             </p>
           }
         />

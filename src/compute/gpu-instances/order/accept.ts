@@ -1,5 +1,5 @@
-// What an order of staff, of a reseller and of a customer have in common. Host, cards, ports, disk space and address are
-// held by the same transaction that accepts it, so the last card is sold once.
+// The common part of orders by staff, resellers and customers. Host, cards, ports, disk space and address are held by
+// the same transaction that accepts an order, so the last card is sold once.
 import { Type as t } from 'typebox'
 import { gpuOffer, imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../../fleet/gpus/hold.ts'

@@ -19,6 +19,7 @@ export const createInstance = operation({
   id: 'gpu-instances.create',
   path: '/admin/gpu-instances',
   summary: 'Order a GPU instance',
+  past: 'Ordered',
   access: { staff: ['servers:create'] },
   run: (call) => accept(call, ownerOf(call, ordering, call.body.ownerId)),
 })
@@ -28,6 +29,7 @@ export const createResellerInstance = operation({
   id: 'gpu-instances.create-for-reseller',
   path: '/reseller/gpu-instances',
   summary: 'Order a GPU instance for yourself or one of your customers, of an offer that allows it',
+  past: 'Ordered',
   access: { reseller: ['reseller:servers'] },
   run: (call) => accept(call, ownerOf(call, ordering, call.body.ownerId)),
 })
@@ -37,6 +39,7 @@ export const orderInstance = operation({
   id: 'gpu-instances.order',
   path: '/gpu-instances',
   summary: 'Order a GPU instance for yourself, of an offer that allows it and within your GPU limit',
+  past: 'Ordered',
   access: { customer: ['gpu:order'] },
   body: fields(orderFields),
   refuses: ['limit_reached', ...refusalsOfOrder],

@@ -1,11 +1,10 @@
-// What a customer or a reseller may order itself: offers, with their images and the locations that have one now.
+// Offers that a customer or a reseller may order itself, with their images and the locations that have one now.
 import { type Static, Type as t } from 'typebox'
 import { priceOf, priceResponse } from '../../../catalog/goods.ts'
 import { gpuTemplateResponse, showGpuTemplate } from '../../../catalog/gpu-images/model.ts'
 import { gpuOfferFields } from '../../../catalog/gpu-offers/fields.ts'
-import { imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
+import { type GpuOffer, imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
 import { countSelfServiceOffers, hasSelfServiceOffers, selfServiceOffers } from '../../../catalog/gpu-offers/queries.ts'
-import type { GpuOffer } from '../../../catalog/gpu-offers/tables.ts'
 import { gpuStockCounter } from '../../../fleet/gpus/placement.ts'
 import { knownModels } from '../../../fleet/gpus/queries.ts'
 import { allLocations } from '../../../fleet/locations/queries.ts'
@@ -76,7 +75,7 @@ export const listOrderableOffers = operation({
     const reseller = resellerOf(tx, account)
     const limit = limitOf(tx, account, reseller)
     const notOrderable = notOrderableReason(account, reseller)
-    // A customer without a limit is told of no offers: they are not for it.
+    // Offers are not for a customer without a limit.
     const isShown = account.kind !== 'customer' || account.gpuLimit > 0
     const locations = allLocations(tx).filter(({ open }) => open)
     const stock = gpuStockCounter(tx, nodes, 1)
