@@ -104,6 +104,19 @@ export async function fleet(n: number) {
       await p.reported()
       p.turnClock(10_000)
     },
+    /** A turn whose transaction is through; nothing of what it says to agents is sent. */
+    turnUnsent() {
+      const lost = () => {
+        throw new Error('killed')
+      }
+      const app = { ...p.controller.app, nodes: Object.create(p.controller.app.nodes) }
+      Object.assign(app.nodes, { lookForRelease: lost, acceptRelease: lost })
+      try {
+        advanceRollOut(p.db, app)
+      } catch (error) {
+        if ((error as Error).message !== 'killed') throw error
+      }
+    },
     /** Turns until the roll-out has what is asked for. */
     async until(id: string, is: (rollOut: any) => boolean) {
       for (let i = 0; i < 200; i++) {

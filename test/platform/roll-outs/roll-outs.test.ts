@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { VERSION } from '../../../src/kernel/version.ts'
 import { BEFORE, byState, fleet } from './lab.ts'
@@ -177,15 +177,42 @@ test('there is one at a time, with a release that is good, for nodes that update
   expect((await p.admin('GET', '/admin/roll-outs')).total).toBe(1)
 })
 
-test('a controller that is killed goes on where it was', async () => {
-  using p = await fleet(4)
-  const { id } = await p.start({ waveSizes: [3] })
-  for (let i = 0; i < 40; i++) {
-    if ((await p.shown(id)).finishedAt !== null) break
-    await p.turn()
-    if (i % 5) continue
-    await p.crash()
-    await p.saysAgain()
+describe('a controller that is killed goes on where it was', () => {
+  const usual = {
+    good: { done: named(1, 4) },
+    goes_back: { done: ['n01', 'n03', 'n04'], went_back: ['n02'] },
   }
-  expect(byState(await p.until(id, ({ finishedAt }) => finishedAt !== null))).toEqual({ done: named(1, 4) })
+  for (const [script, states] of Object.entries(usual) as [keyof typeof usual, object][]) {
+    /** Plays it to its end, or to where it stops. Answers how many turns it took. */
+    const played = async (killedAt: number, sends: boolean): Promise<number> => {
+      using p = await fleet(4)
+      p.scripts.set('n02', script)
+      const { id } = await p.start({ waveSizes: [3], watchSeconds: 20 })
+      const isOver = ({ finishedAt, state, members }: any) =>
+        finishedAt !== null || (state === 'paused' && members.every((one: any) => one.state !== 'updating'))
+      for (let turn = 0; turn < 100; turn++) {
+        const rollOut = await p.shown(id)
+        if (isOver(rollOut)) {
+          expect([killedAt, sends, byState(rollOut)]).toEqual([killedAt, sends, states as never])
+          return turn
+        }
+        if (turn !== killedAt) {
+          await p.turn()
+          continue
+        }
+        if (sends) await p.turn()
+        else p.turnUnsent()
+        await p.crash()
+        await p.saysAgain()
+      }
+      throw new Error(`killed at turn ${killedAt}, it does not come to its end`)
+    }
+    for (const sends of [true, false])
+      test(`${sends ? 'behind' : 'before'} what it sends, at each turn, where n02 is ${script}`, async () => {
+        const turns = await played(-1, true)
+        expect(turns).toBeGreaterThan(4)
+        const step = process.env['BERTH_LONG'] === '1' ? 1 : 3
+        for (let turn = 0; turn < turns; turn += step) await played(turn, sends)
+      }, 60_000)
+  }
 })
