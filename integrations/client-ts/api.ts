@@ -4450,7 +4450,7 @@ export type PrimaryAddressOption = {
   address: string
   /** Of a change, in sentences. */
   effects: (string)[]
-  /** Servers of the same owner on the same node, or not installed yet: 100 at most. */
+  /** Servers of the same owner whose node routes its address, and the other way round: 100 at most. */
   swapWith: ({
     id: string
     hostname: string
@@ -10391,7 +10391,7 @@ export interface Operations {
     path: { id: string }
     query?: { dryRun?: "true" | "false" }
     body: {
-      /** The other server. Where both are installed, they are on the same node. */
+      /** The other server, whose node routes the address of this one as its own node routes that of the other. */
       serverId: string
       /** The version of the primary address. */
       version: 4 | 6

@@ -95,6 +95,7 @@ export const works: Readonly<Record<string, string>> = {
   addresses: 'Changing addresses',
   primary_address: 'Changing addresses',
   await_swap: 'Changing addresses',
+  take_address: 'Changing addresses',
   snapshot: 'Taking snapshot',
   restore_snapshot: 'Restoring snapshot',
   delete_snapshot: 'Deleting snapshot',

@@ -48,6 +48,9 @@ const statements = prepared(({ $client }) => ({
     `UPDATE jobs SET held_at = NULL, step_name = NULL, rowid = (SELECT max(rowid) + 1 FROM jobs)
      WHERE id = ? AND held_at IS NOT NULL AND state = 'queued'`,
   ),
+  starter: $client.prepare<Starter, [string]>(
+    `SELECT started_by_type AS type, started_by_id AS id, started_by_name AS name FROM jobs WHERE id = ?`,
+  ),
   held: $client.prepare('UPDATE jobs SET step_name = ?, progress = ? WHERE id = ? AND held_at IS NOT NULL'),
   cancel: $client.prepare(
     `UPDATE jobs SET cancel_requested_at = ?, cancel_by_type = ?, cancel_by_id = ?, cancel_by_name = ?,
@@ -85,21 +88,20 @@ export const startChild = (tx: Tx, parent: Job, { saga, input, holds, ...child }
     parent.id,
   )
 
+/** Queues a job for the rest of what another one has done, in the name of who started that. It waits for its lock. */
+export const startRest = <I>(
+  tx: Tx,
+  { saga, input, of, ...job }: { saga: Saga<I, any>; input: I; of: string } & Omit<QueuedJob, 'held'>,
+): string => queue(tx, saga, input, job, statements(tx).starter.get(of)!, null)
+
+type QueuedJob = Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone' | 'parentId'>
 type Starter = { type: Job['startedByType']; id: string; name: string }
 
 function queue(
   tx: Tx,
   saga: Saga,
   input: unknown,
-  {
-    title,
-    holds,
-    nodeId,
-    otherNodeId,
-    subject,
-    now,
-    held,
-  }: Omit<NewJob, 'by' | 'supersedes' | 'busy' | 'alone' | 'parentId'>,
+  { title, holds, nodeId, otherNodeId, subject, now, held }: QueuedJob,
   starter: Starter,
   parentId: string | null,
 ): string {

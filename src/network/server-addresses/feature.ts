@@ -2,7 +2,7 @@ import { feature } from '../../kernel/feature.ts'
 import { addServerAddress } from './add.ts'
 import { changingAddresses } from './change.ts'
 import { changePrimaryAddress } from './exchange/change.ts'
-import { awaitingSwap, exchanging } from './exchange/exchanging.ts'
+import { awaitingSwap, exchanging, takingAddress } from './exchange/exchanging.ts'
 import { primaryAddressOptions } from './exchange/options.ts'
 import { swapPrimaryAddresses } from './exchange/swap.ts'
 import { addressNotices, tellOfChange } from './exchange/tell.ts'
@@ -33,7 +33,7 @@ export const serverAddressesFeature = feature({
   errors,
   notices: addressNotices,
   onEvent: tellOfChange,
-  jobs: [changingAddresses, exchanging, awaitingSwap],
+  jobs: [changingAddresses, exchanging, awaitingSwap, takingAddress],
   operations: [
     listServerAddresses,
     addServerAddress,

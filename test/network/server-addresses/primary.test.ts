@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { write } from '../../../src/kernel/db/open.ts'
 import { wantName } from '../../../src/network/reverse-dns/queries.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
 const order = async (p: World, hostname: string, more: object = {}): Promise<string> => {
@@ -146,21 +147,38 @@ describe('two servers', () => {
     expect([rulesOf(p, a), rulesOf(p, b)]).toEqual([['203.0.113.10'], ['203.0.113.11']])
   })
 
-  test('on different nodes do not, and are not offered: one node that is away would hold up the other’s', async () => {
+  test('on two nodes do as well, and past the record a node that is away holds up its own server alone', async () => {
     using p = await world()
     const far = p.addNode(p.location, 'fra-02')
     const { data: pools } = await p.admin('GET', '/admin/ip-pools')
     for (const { id } of pools) await p.admin('PUT', `/admin/ip-pools/${id}/nodes`, { nodeIds: [p.node.id, far.id] })
     const [a, b] = [await order(p, 'web01', { nodeId: p.node.id }), await order(p, 'web02', { nodeId: far.id })]
-    expect((await p.admin('GET', `/servers/${a}/primary-address-options`)).options[0]).toMatchObject({
-      swapWith: [],
-      swapsWithNone: expect.stringContaining('node'),
-    })
-    const before = everything(p)
-    expect((await swap(p, a, b)).body.error.details.fields).toEqual([
-      { field: 'serverId', message: 'must be on the node of this one. Move one of the two first.' },
+    expect((await p.admin('GET', `/servers/${a}/primary-address-options`)).options[0].swapWith).toMatchObject([
+      { id: b, hostname: 'web02' },
     ])
-    expect(everything(p)).toBe(before)
+    const agent = p.agents.get(far.id)!
+    p.arm({ failpoints: (at) => void (at === 'primary_address/record:noted' && agent.disconnect()) })
+    const { body } = await swap(p, a, b)
+    await eventually(() => p.job(body.jobId).state === 'succeeded')
+    expect([await ipsOf(p, a), await ipsOf(p, b)].map(([first]) => first)).toEqual([
+      '203.0.113.11 primary',
+      '203.0.113.10 primary',
+    ])
+    expect(rulesOf(p, a)).toEqual(['203.0.113.11'])
+    // The server whose node is there is suspended at once; the other one when its node is back and has done its part.
+    const suspended = async (id: string) => (await p.admin('GET', `/servers/${id}`)).status
+    const [own, its] = await Promise.all([a, b].map((id) => act(p, id, 'suspend', { reason: 'Overdue' })))
+    expect([own!.status, its!.status]).toEqual([202, 202])
+    await eventually(() => p.job(own!.body.jobId).state === 'succeeded')
+    const powerOf = async (node: { agent: typeof agent }, id: string) =>
+      (await node.agent.host.hypervisor.look()).ours.find((vm) => vm.id === id)?.power
+    expect([await suspended(a), await powerOf(p.node, a)]).toEqual(['suspended', 'stopped'])
+    expect(await powerOf({ agent }, b)).toBe('running')
+    agent.connect()
+    await eventually(() => p.job(its!.body.jobId).state === 'succeeded')
+    const rules = agent.host.state.portRules().find(({ workload }) => workload === b)!.ipv4
+    expect([await suspended(b), await powerOf({ agent }, b), rules]).toEqual(['suspended', 'stopped', ['203.0.113.10']])
+    expect(p.db.$client.query("SELECT kind FROM jobs WHERE state NOT IN ('succeeded', 'failed')").all()).toEqual([])
   })
 
   test('keep their addresses when the other one is suspended before the record says otherwise', async () => {

@@ -3,7 +3,7 @@ import { operation } from '../../../kernel/api/operation.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
 import { addressesById, reserveAddresses } from '../../ip-pools/allocate.ts'
 import { addressActions } from '../states.ts'
-import { exchanging, finish, reasonOf, record } from './exchanging.ts'
+import { exchanging, finish, freeGivenUp, reasonOf, record } from './exchanging.ts'
 import { exchangeResponse, shownPart, versionBody } from './model.ts'
 import { changeEffects, mustLearn, primaryOf, textOf } from './parts.ts'
 
@@ -47,7 +47,8 @@ export const changePrimaryAddress = operation({
     }
     if (target.lifecycle === 'pending_setup') {
       record(tx, parts, clock())
-      finish(tx, parts, clock())
+      freeGivenUp(tx, parts[0])
+      finish(tx, parts[0], clock())
       return { jobId: null, ...shown }
     }
     const title = `Change ${textOf(old)} of ${target.hostname} to ${textOf(next)}`

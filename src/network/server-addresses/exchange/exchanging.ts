@@ -1,6 +1,7 @@
 // The job that changes the primary address of a server, or swaps those of two. Each node forbids the address that is
 // given up first. Then the record says who has which; from there on it only goes forward, so that no address is ever
-// allowed to two servers, whatever node is away.
+// allowed to two servers, whatever node is away. Behind the record each server has a job of its own: a node that is
+// away holds up the server on it alone.
 import { switchDone, wantSwitch } from '../../../compute/readdressing/switch.ts'
 import { inEvent, load, lockOfServer } from '../../../compute/server-records/model.ts'
 import { updateServer } from '../../../compute/server-records/queries.ts'
@@ -9,13 +10,13 @@ import { day } from '../../../kernel/db/clock.ts'
 import type { Tx } from '../../../kernel/db/open.ts'
 import { emit } from '../../../kernel/jobs/outbox.ts'
 import { openJobOf } from '../../../kernel/jobs/queries.ts'
-import { saga } from '../../../kernel/jobs/saga.ts'
-import { releaseJob } from '../../../kernel/jobs/start.ts'
+import { type Ctx, forwardSaga, saga } from '../../../kernel/jobs/saga.ts'
+import { releaseJob, startRest } from '../../../kernel/jobs/start.ts'
 import { addressesById, exchangeAddresses, freeReserved, swapAddresses } from '../../ip-pools/allocate.ts'
 import { toNumber, toText } from '../../ip-pools/ranges.ts'
 import { transitReasons } from '../../ip-pools/vlan/in-transit.ts'
 import { namesOf, wantName } from '../../reverse-dns/queries.ts'
-import { commands, type Part, type Parts, planPart, textOf } from './parts.ts'
+import { commands, type Part, type Parts, type Planned, planPart, textOf } from './parts.ts'
 
 /** `partnerJob`: holds the second server for as long as this takes. */
 type Input = { parts: Parts; partnerJob: string | null }
@@ -23,10 +24,10 @@ type Input = { parts: Parts; partnerJob: string | null }
 /** Names the change among the addresses of a pool: a server has one at a time. */
 export const reasonOf = transitReasons.change
 
-/** Holds the other server of a swap: it does nothing, and ends with the swap. */
+/** Holds the other server of a swap until the record: it does nothing. */
 export const awaitingSwap = saga<{ serverId: string }>('await_swap', { title: 'Address swap' }).record(
   'end',
-  'The swap has ended',
+  'The addresses are exchanged, or stay',
   {
     do: () => {},
   },
@@ -56,21 +57,15 @@ function moveNames(tx: Tx, { give, take }: Part, names: ReturnType<typeof namesO
     wantName(tx, toText(to!.version, to!.n + toNumber(address)!.n - from!.n), take, name, now)
 }
 
-/** The end of it: the address that nobody has any more is free, and everybody is told. */
-export function finish(tx: Tx, parts: Parts, now: number) {
-  const [first, second] = parts
-  if (!second) freeReserved(tx, [first.give], reasonOf(first.serverId))
-  for (const part of parts) {
-    if (!part || load(tx, part.serverId).lifecycle === 'terminated') continue
-    const { concerning, data } = inEvent(tx, load(tx, part.serverId))
-    const shown = (id: string) => addressesById(tx, [id]).map(textOf)
-    emit(tx, now, 'server.addresses_changed', concerning, {
-      ...data,
-      added: shown(part.take),
-      removed: shown(part.give),
-    })
-  }
+/** The end for one server: everybody is told. */
+export function finish(tx: Tx, part: Part, now: number) {
+  if (load(tx, part.serverId).lifecycle === 'terminated') return
+  const { concerning, data } = inEvent(tx, load(tx, part.serverId))
+  const shown = (id: string) => addressesById(tx, [id]).map(textOf)
+  emit(tx, now, 'server.addresses_changed', concerning, { ...data, added: shown(part.take), removed: shown(part.give) })
 }
+/** The address that a changed server gave up is nobody's any more. */
+export const freeGivenUp = (tx: Tx, { serverId, give }: Part) => freeReserved(tx, [give], reasonOf(serverId))
 
 const LATER = {
   off: 'is off: its system learns of its address at its next start.',
@@ -91,9 +86,37 @@ function noteGuest(tx: Tx, part: Part, leaves: string, hasSeed: boolean, told: T
   return `${server.hostname} ${LATER[told.guest]}`
 }
 
-const [FIRST, SECOND] = [0, 1] as const
-type Planned = readonly [ReturnType<typeof planPart>, ReturnType<typeof planPart>]
-const side = ({ parts }: Input, plan: Planned, n: 0 | 1) => ({ part: parts[n], planned: plan[n] })
+/** The last step for one server. */
+function tellOf(
+  tx: Tx,
+  part: Part,
+  plan: Planned,
+  told: Told,
+  { now, log }: Pick<Ctx<unknown, unknown>, 'now' | 'log'>,
+) {
+  const words = plan && noteGuest(tx, part, plan.leaves, plan.hasSeed, told, now)
+  if (words) log(words, 'warning')
+  finish(tx, part, now)
+}
+
+/** The other server of a swap, from the record on. */
+export const takingAddress = forwardSaga<{ part: Part }>('take_address', { title: 'Address swap', neverStops: true })
+  .record('plan', 'Preparing the change', { do: (tx, { input: { part } }) => planPart(tx, part) })
+  .command('allow', 'Allowing its new address', {
+    do: ({ input: { part }, out: { plan } }, source) => commands.allow({ part, plan }, source),
+  })
+  .command('guest', 'Telling the system inside', {
+    do: ({ input: { part }, out: { plan } }, source) => commands.tellGuest({ part, plan }, source),
+  })
+  .command('seed', 'Writing its network for its next start', {
+    do: ({ input: { part }, out: { plan }, jobId }, source) => commands.writeSeed({ part, plan }, source, jobId),
+  })
+  .command('define', 'Attaching it', {
+    do: ({ input: { part }, out: { plan } }, source) => commands.define({ part, plan }, source),
+  })
+  .record('tell', 'Telling those concerned', {
+    do: (tx, { input: { part }, out, ...ctx }) => tellOf(tx, part, out.plan, out.guest, ctx),
+  })
 
 export const exchanging = saga<Input>('primary_address', {
   title: 'Primary address change',
@@ -102,7 +125,7 @@ export const exchanging = saga<Input>('primary_address', {
   neverStops: true,
 })
   .record('plan', 'Preparing the change', {
-    do: (tx, { input: { parts } }): Planned => [planPart(tx, parts[0]), parts[1] ? planPart(tx, parts[1]) : null],
+    do: (tx, { input: { parts } }) => [planPart(tx, parts[0]), parts[1] ? planPart(tx, parts[1]) : null] as const,
     undo(tx, { input: { parts, partnerJob } }) {
       if (!parts[1]) freeReserved(tx, [parts[0].take], reasonOf(parts[0].serverId))
       if (partnerJob !== null) releaseJob(tx, partnerJob)
@@ -110,54 +133,51 @@ export const exchanging = saga<Input>('primary_address', {
     undoAtOnce: false,
   })
   .command('forbid', 'Forbidding the address that it had', {
-    do: ({ input, out: { plan } }) => commands.forbid(side(input, plan, FIRST)),
-    undo: ({ input, out: { plan } }) => commands.allowAgain(side(input, plan, FIRST)),
+    do: ({ out: { plan } }) => commands.forbid(plan[0]),
+    undo: ({ out: { plan } }) => commands.allowAgain(plan[0]),
   })
   .command('forbid-other', 'Forbidding the address of the other server', {
-    do: ({ input, out: { plan } }) => commands.forbid(side(input, plan, SECOND)),
-    undo: ({ input, out: { plan } }) => commands.allowAgain(side(input, plan, SECOND)),
+    do: ({ out: { plan } }) => commands.forbid(plan[1]),
+    undo: ({ out: { plan } }) => commands.allowAgain(plan[1]),
   })
   .pivot('record', 'Recording who has which address', {
-    do(tx, { input: { parts, partnerJob }, now }) {
+    do(tx, { input: { parts, partnerJob }, jobId, now }) {
       const other = parts[1]
       if (other && openJobOf(tx, lockOfServer(other.serverId).holds)?.id !== partnerJob)
         throw new ApiError('server_busy', 'Something else was begun on the other server meanwhile.')
       record(tx, parts, now)
+      if (!other) return
+      // A job of its own: this one waits for no node but that of its own server.
+      const { id, nodeId, hostname } = load(tx, other.serverId)
+      startRest(tx, {
+        ...{
+          saga: takingAddress,
+          input: { part: other },
+          of: jobId,
+          title: `Give ${hostname} its swapped address`,
+          now,
+        },
+        ...{ nodeId, ...lockOfServer(id) },
+      })
+      releaseJob(tx, partnerJob!)
     },
   })
   .command('allow', 'Allowing its new address', {
-    do: ({ input, out: { plan } }, source) => commands.allow(side(input, plan, FIRST), source),
-  })
-  .command('allow-other', 'Allowing the address at the other server', {
-    do: ({ input, out: { plan } }, source) => commands.allow(side(input, plan, SECOND), source),
+    do: ({ input: { parts }, out }, source) => commands.allow({ part: parts[0], plan: out.plan[0] }, source),
   })
   .command('guest', 'Telling the system inside', {
-    do: ({ input, out: { plan } }, source) => commands.tellGuest(side(input, plan, FIRST), source),
-  })
-  .command('guest-other', 'Telling the system inside the other server', {
-    do: ({ input, out: { plan } }, source) => commands.tellGuest(side(input, plan, SECOND), source),
+    do: ({ input: { parts }, out }, source) => commands.tellGuest({ part: parts[0], plan: out.plan[0] }, source),
   })
   .command('seed', 'Writing its network for its next start', {
-    do: ({ input, out: { plan }, jobId }, source) => commands.writeSeed(side(input, plan, FIRST), source, jobId),
-  })
-  .command('seed-other', 'Writing the network of the other server', {
-    do: ({ input, out: { plan }, jobId }, source) => commands.writeSeed(side(input, plan, SECOND), source, jobId),
+    do: ({ input: { parts }, out, jobId }, source) =>
+      commands.writeSeed({ part: parts[0], plan: out.plan[0] }, source, jobId),
   })
   .command('define', 'Attaching it', {
-    do: ({ input, out: { plan } }, source) => commands.define(side(input, plan, FIRST), source),
-  })
-  .command('define-other', 'Attaching it to the other server', {
-    do: ({ input, out: { plan } }, source) => commands.define(side(input, plan, SECOND), source),
+    do: ({ input: { parts }, out }, source) => commands.define({ part: parts[0], plan: out.plan[0] }, source),
   })
   .record('tell', 'Telling those concerned', {
-    do(tx, { input: { parts, partnerJob }, out, now, log }) {
-      const told = [out.guest, out['guest-other']] as const
-      for (const [n, part] of parts.entries()) {
-        const planned = out.plan[n as 0 | 1]
-        const words = part && planned && noteGuest(tx, part, planned.leaves, planned.hasSeed, told[n as 0 | 1], now)
-        if (words) log(words, 'warning')
-      }
-      finish(tx, parts, now)
-      if (partnerJob !== null) releaseJob(tx, partnerJob)
+    do(tx, { input: { parts }, out, ...ctx }) {
+      if (!parts[1]) freeGivenUp(tx, parts[0])
+      tellOf(tx, parts[0], out.plan[0], out.guest, ctx)
     },
   })

@@ -5,7 +5,7 @@ import { described, namedSchema, nullable, operation } from '../../../kernel/api
 import type { Db } from '../../../kernel/db/open.ts'
 import { addressesOf, isOwn } from '../../ip-pools/allocate.ts'
 import { isRoutedBy } from '../../ip-pools/floating.ts'
-import { changeEffects, isApart, textOf } from './parts.ts'
+import { changeEffects, textOf } from './parts.ts'
 
 /** A list that a person chooses from; the call itself takes any. */
 const MOST_PARTNERS = 100
@@ -27,7 +27,7 @@ export const primaryAddressOptions = operation({
         effects: described(t.Array(t.String()), 'Of a change, in sentences.'),
         swapWith: described(
           t.Array(partner),
-          `Servers of the same owner on the same node, or not installed yet: ${MOST_PARTNERS} at most.`,
+          `Servers of the same owner whose node routes its address, and the other way round: ${MOST_PARTNERS} at most.`,
         ),
         swapsWithNone: described(nullable(t.String()), 'Why there is none, in words.'),
       }),
@@ -45,7 +45,7 @@ export const primaryAddressOptions = operation({
           swapWith,
           swapsWithNone: swapWith.length
             ? null
-            : 'Its owner has no other server on the same node with an address to swap.',
+            : 'Its owner has no other server whose node routes this address, and the other way round.',
         }
       }),
     }
@@ -59,7 +59,6 @@ function partnersOf(tx: Db, target: Server, address: ReturnType<typeof addresses
     const its = addressesOf(tx, id).find((a) => isOwn(a) && a.isPrimary && a.version === address.version)
     if (
       !its ||
-      isApart(target, other) ||
       its.pool.vlan !== address.pool.vlan ||
       !isRoutedBy(tx, its.id, target.nodeId) ||
       !isRoutedBy(tx, address.id, other.nodeId)

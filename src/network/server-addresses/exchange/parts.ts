@@ -28,12 +28,6 @@ export function primaryOf(tx: Db, server: Server, version: 4 | 6): HeldAddress {
   return found
 }
 
-/**
- * Two nodes would have to work: with one of them away, a suspension or termination of the server on the other would
- * wait for it. What is not installed is on no node yet.
- */
-export const isApart = (a: Server, b: Server) => isInstalled(a) && isInstalled(b) && a.nodeId !== b.nodeId
-
 const isInstalled = ({ lifecycle, diskGeneration }: Server) => lifecycle !== 'pending_setup' && diskGeneration !== null
 
 /** Windows learns of it from its guest agent alone. Throws `address_stays`. */
@@ -64,7 +58,8 @@ export const changeEffects = (tx: Db, server: Server, old: HeldAddress): string[
   `Records, firewalls and licences that name ${textOf(old)} have to be changed.`,
 ]
 
-type Planned = {
+/** A side as it was when its job began; null: nothing is installed, and no node has to know. */
+export type Planned = {
   nodeId: string
   before: PortRules
   without: PortRules
@@ -72,9 +67,8 @@ type Planned = {
   /** The address that it gives up, as its system has it. */
   leaves: string
   vm: ReturnType<typeof vmOf>
-}
-/** Null: nothing is installed, and no node has to know. */
-export function planPart(tx: Tx, { serverId, give }: Part): Planned | null {
+} | null
+export function planPart(tx: Tx, { serverId, give }: Part): Planned {
   const server = load(tx, serverId)
   if (!isInstalled(server)) return null
   const held = addressesOf(tx, serverId)
@@ -94,29 +88,28 @@ export function planPart(tx: Tx, { serverId, give }: Part): Planned | null {
 /** A server that was terminated meanwhile is not on its node any more. */
 const isEnded = ({ db }: CommandSource, { serverId }: Part) => load(db, serverId).lifecycle === 'terminated'
 
-type Side = { part: Part | undefined; planned: Planned | null | undefined }
-/** The commands of one side; undefined where there is none, or nothing is installed. */
+type Side = { part: Part; plan: Planned }
+/** The commands of one side; undefined where nothing is installed, or not any more. */
 export const commands = {
-  forbid: ({ planned }: Side) => (planned ? nodeCommand(planned.nodeId, 'firewall.allow', planned.without) : undefined),
-  allowAgain: ({ planned }: Side) =>
-    planned ? nodeCommand(planned.nodeId, 'firewall.allow', planned.before) : undefined,
-  allow({ part, planned }: Side, source: CommandSource) {
-    if (!part || !planned || isEnded(source, part)) return undefined
+  forbid: (plan: Planned) => (plan ? nodeCommand(plan.nodeId, 'firewall.allow', plan.without) : undefined),
+  allowAgain: (plan: Planned) => (plan ? nodeCommand(plan.nodeId, 'firewall.allow', plan.before) : undefined),
+  allow({ part, plan }: Side, source: CommandSource) {
+    if (!plan || isEnded(source, part)) return undefined
     const rules = portRulesOf(load(source.db, part.serverId), addressesOf(source.db, part.serverId))
-    return nodeCommand(planned.nodeId, 'firewall.allow', rules)
+    return nodeCommand(plan.nodeId, 'firewall.allow', rules)
   },
-  tellGuest({ part, planned }: Side, source: CommandSource) {
-    if (!part || !planned || isEnded(source, part)) return undefined
-    return readdressNow(source.db, part.serverId, [planned.leaves])
+  tellGuest({ part, plan }: Side, source: CommandSource) {
+    if (!plan || isEnded(source, part)) return undefined
+    return readdressNow(source.db, part.serverId, [plan.leaves])
   },
   // For every later start of a system that was not told.
-  writeSeed({ part, planned }: Side, source: CommandSource, jobId: string) {
-    if (!part || !planned?.hasSeed || isEnded(source, part)) return undefined
+  writeSeed({ part, plan }: Side, source: CommandSource, jobId: string) {
+    if (!plan?.hasSeed || isEnded(source, part)) return undefined
     const seed = seedForNextStart(source, load(source.db, part.serverId), `${jobId}-network`)
-    return nodeCommand(planned.nodeId, 'seed.write', seed)
+    return nodeCommand(plan.nodeId, 'seed.write', seed)
   },
-  define({ part, planned }: Side, source: CommandSource) {
-    if (!part || !planned?.hasSeed || isEnded(source, part)) return undefined
-    return nodeCommand(planned.nodeId, 'vm.define', planned.vm)
+  define({ part, plan }: Side, source: CommandSource) {
+    if (!plan?.hasSeed || isEnded(source, part)) return undefined
+    return nodeCommand(plan.nodeId, 'vm.define', plan.vm)
   },
 } as const

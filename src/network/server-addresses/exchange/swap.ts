@@ -8,7 +8,7 @@ import { vlanWords } from '../../ip-pools/vlan/carried.ts'
 import { addressActions } from '../states.ts'
 import { awaitingSwap, exchanging, finish, record } from './exchanging.ts'
 import { exchangeResponse, shownPart, version } from './model.ts'
-import { guestWords, isApart, mustLearn, primaryOf } from './parts.ts'
+import { guestWords, mustLearn, primaryOf } from './parts.ts'
 
 export const swapPrimaryAddresses = operation({
   id: 'servers.swap-primary-addresses',
@@ -21,7 +21,7 @@ export const swapPrimaryAddresses = operation({
   body: fields({
     serverId: described(
       t.String({ minLength: 1, maxLength: 40 }),
-      'The other server. Where both are installed, they are on the same node.',
+      'The other server, whose node routes the address of this one as its own node routes that of the other.',
     ),
     version,
   }),
@@ -42,11 +42,6 @@ export const swapPrimaryAddresses = operation({
     // An address does not leave its owner, also by staff who see all servers.
     if (other.ownerId !== target.ownerId || other.lifecycle === 'terminated' || other.id === target.id)
       throw invalid({ field: 'serverId', message: 'must be another server of the same owner.' })
-    if (isApart(target, other))
-      throw invalid({
-        field: 'serverId',
-        message: 'must be on the node of this one. Move one of the two first.',
-      })
     const both = [target, other] as const
     for (const one of both) {
       addressActions.mustAllowFor(tx, actor, one, 'addresses')
@@ -80,7 +75,7 @@ export const swapPrimaryAddresses = operation({
     const now = clock()
     if (both.every(({ lifecycle }) => lifecycle === 'pending_setup')) {
       record(tx, parts, now)
-      finish(tx, parts, now)
+      for (const part of parts) finish(tx, part, now)
       return { jobId: null, ...shown }
     }
     const title = `Swap ${own.address} of ${target.hostname} and ${its.address} of ${other.hostname}`
