@@ -62,8 +62,10 @@ export const listJobs = operation({
       const fits = jobsWithWords(tx, query['q'])
       filters.push([fits.where, fits.values])
     }
+    // Any other parameter narrows the list by what is not counted.
     const isCounted =
-      where === everyWorkload.where && !query['q'] && !query['serverId'] && !query['instanceId'] && !nodeId
+      where === everyWorkload.where &&
+      Object.keys(query).every((name) => ['limit', 'cursor', 'sort', 'state', 'kind'].includes(name))
     const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
     return paginate({
       call,

@@ -107,7 +107,8 @@ for (const { what, path, goalMs, goalKb } of questionsOf(ids)) {
     goal(isMet, words),
   ])
 }
-table([`${servers} servers`, 'size', 'median', 'first', 'goal'], asked)
+const { n: there } = db.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM servers').get()!
+table([`${there} servers`, 'size', 'median', 'first', 'goal'], asked)
 
 const { hub, runner, deliveries, app } = controller
 const turns: { words: string; first: number; usual: number }[] = []

@@ -1,8 +1,8 @@
-import { listNodes } from '../../../src/fleet/nodes/nodes.ts'
-import { type Answers, allIfAllowed, aroundParts } from '../../../src/kernel/web/page.ts'
+import type { Answers } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listJobs } from '../../../src/platform/jobs/jobs.ts'
 import { type Area, inEveryArea } from '../../components/area.ts'
+import { type Choices, chooserFiles, filterChoices } from '../../components/forms/chooser.tsx'
 import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
@@ -18,15 +18,16 @@ const none: Record<string, string> = {
 
 export const jobsPages = inEveryArea({
   path: '/jobs',
-  reads: { jobs: listJobs, nodes: aroundParts(allIfAllowed(listNodes)) },
+  reads: { jobs: listJobs, nodes: filterChoices('node', 'nodeId') },
   title: 'Jobs',
   nav: 'jobs',
-  view: ({ jobs, nodes }, area) => <JobList jobs={jobs} nodes={nodes?.data} area={area} />,
+  files: chooserFiles,
+  view: ({ jobs, nodes }, area) => <JobList jobs={jobs} nodes={nodes} area={area} />,
 })
 
 type ListProps = Answers<{ jobs: typeof listJobs }> & {
   /** Undefined for readers who see no nodes. */
-  nodes: readonly { id: string; name: string }[] | undefined
+  nodes: Choices | undefined
   area: Area
 }
 function JobList({ jobs, nodes, area }: ListProps) {
@@ -56,7 +57,7 @@ function JobList({ jobs, nodes, area }: ListProps) {
         filters={[
           { name: 'q', label: 'Search', placeholder: 'Server or job' },
           { name: 'kind', label: 'Kind', options: kinds },
-          nodes && { name: 'nodeId', label: 'Node', options: nodes.map(({ id, name }) => [id, name] as const) },
+          nodes?.data.length ? { name: 'nodeId', label: 'Node', of: 'node', choices: nodes } : undefined,
           ...(['serverId', 'instanceId'] as const)
             .filter((name) => query[name])
             .map((name) => ({ name, label: narrowedBy[name], value: query[name] })),
