@@ -206,4 +206,17 @@ describe('the pages of a server', () => {
       await page.locator('#done li', { hasText: 'Renamed' }).waitFor()
     })
   }, 60_000)
+
+  test('keep an open dialog and what is typed in it, while the parts behind it change', async () => {
+    await read(p.customer, `/servers/${id}/settings`, async (page) => {
+      await page.getByRole('button', { name: 'Rename' }).click()
+      const name = page.locator('dialog[open]').getByLabel('Name')
+      await name.fill('half typed')
+      await p.call(p.customer, 'POST', `/servers/${id}/labels`, { labels: ['production'] })
+      await page.locator('#manage', { hasText: 'production' }).waitFor({ state: 'attached' })
+      await page.locator('#general small', { hasText: 'production.' }).waitFor()
+      expect(await name.inputValue()).toBe('half typed')
+      expect(await page.locator('dialog[open]').count()).toBe(1)
+    })
+  }, 60_000)
 })
