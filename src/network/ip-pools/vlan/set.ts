@@ -14,6 +14,7 @@ export const setPoolVlan = operation({
   method: 'PUT',
   path: '/admin/ip-pools/{id}/vlan',
   summary: 'Set the VLAN of a pool none of whose addresses is in use',
+  past: 'Changed the VLAN of an address pool',
   access: { staff: ['network:write'] },
   on: pool,
   body: fields({ vlan: vlanField }),
