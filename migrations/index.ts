@@ -113,6 +113,8 @@ import controlKeys from './0190_control_keys.sql' with { type: 'text' }
 import importMessages from './0191_import_messages.sql' with { type: 'text' }
 import rollOuts from './0192_roll_outs.sql' with { type: 'text' }
 import vlans from './0193_vlans.sql' with { type: 'text' }
+import noticeChoices from './0197_notice_choices.sql' with { type: 'text' }
+import outages from './0198_outages.sql' with { type: 'text' }
 import truthAboutState from './0201_truth_about_state.sql' with { type: 'text' }
 import searchIndex from './0204_search_index.sql' with { type: 'text' }
 import consoleVisits from './0210_console_visits.sql' with { type: 'text' }
@@ -237,6 +239,8 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0190_control_keys', sql: controlKeys },
   { name: '0191_import_messages', sql: importMessages },
   { name: '0192_roll_outs', sql: rollOuts },
+  { name: '0197_notice_choices', sql: noticeChoices },
+  { name: '0198_outages', sql: outages },
   { name: '0201_truth_about_state', sql: truthAboutState },
   { name: '0213_failed_jobs', sql: failedJobs },
   { name: '0216_large_totals', sql: largeTotals },

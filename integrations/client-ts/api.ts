@@ -291,7 +291,8 @@ export type AnnouncementPage = {
 }
 
 export type Attention = {
-  level: "bad" | "warn"
+  /** down: something does not work now. bad: it is broken, or soon will be. warn: it can wait for a working day. */
+  level: "down" | "bad" | "warn"
   what: string
   /** What it means. */
   effect: string
@@ -4002,15 +4003,24 @@ export type Notice = {
   href: string
   createdAt: string
   readAt: string | null
+  /** It is about a state, such as an outage, which is over at `overAt`. */
+  isState: boolean
+  /** When the state ended that it is about; null: it goes on, or it is about none. */
+  overAt: string | null
 }
 
 export type NoticeChoice = {
   kind: string
-  /** Completes "Mail me when …". */
+  /** Completes "Tell me when …". */
   when: string
-  mail: boolean
-  /** False where whoever misses its mail loses something. */
+  inPanel: boolean
+  byMail: boolean
+  /** False where whoever misses it loses something. */
   mayTurnOff: boolean
+  /** It is about a location, and you may choose the locations. */
+  byLocation: boolean
+  /** The locations of which it comes. Empty: all of them, also later ones. */
+  locationIds: (string)[]
 }
 
 export type NoticePage = {
@@ -4126,6 +4136,20 @@ export type OrderableGpuOffer = {
   })[]
   /** Its cards are within what the account may have besides those that it has. */
   withinLimit: boolean
+export type OutageRecipients = {
+  kind: "node_away" | "storage_nearly_full"
+  /** Completes "Is told when …". */
+  when: string
+  staff: ({
+    id: string
+    name: string
+    inPanel: boolean
+    byMail: boolean
+    /** Empty: all of them, also later ones. */
+    locations: (LocationReference)[]
+  })[]
+  /** Locations with nodes of which nobody gets a mail. */
+  withoutMail: (LocationReference)[]
 }
 
 export type OwnAccount = {
@@ -8970,16 +8994,42 @@ export interface Operations {
     }
     result: Node
   }
+  /** How the own account gets each kind of notice: in the panel, by mail, and of which locations */
+  'notices.choices': {
+    result: {
+      kinds: (NoticeChoice)[]
+      /** Those that you can choose; none where no kind is about a location. */
+      locations: (LocationReference)[]
+    }
+  }
+  /** Choose which kinds of notices the own account gets in the panel and which by mail; those that cannot be turned off always come */
+  'notices.choose': {
+    body: {
+      inPanel: (string)[]
+      byMail: (string)[]
+    }
+    result: {
+      kinds: (NoticeChoice)[]
+      /** Those that you can choose; none where no kind is about a location. */
+      locations: (LocationReference)[]
+    }
+  }
+  /** Choose the locations of which a kind of notice comes to the own account; none: all, also later ones */
+  'notices.choose-locations': {
+    body: {
+      kind: string
+      locationIds: (string)[]
+    }
+    result: {
+      kinds: (NoticeChoice)[]
+      /** Those that you can choose; none where no kind is about a location. */
+      locations: (LocationReference)[]
+    }
+  }
   /** Notices of the own account, of the last 90 days */
   'notices.list': {
     query?: { unread?: "true"; cursor?: string; limit?: number }
     result: NoticePage
-  }
-  /** Which notices the own account also gets by mail */
-  'notices.mails': {
-    result: {
-      kinds: (NoticeChoice)[]
-    }
   }
   /** Mark notices as read */
   'notices.read': {
@@ -8991,13 +9041,10 @@ export interface Operations {
       marked: number
     }
   }
-  /** Choose which notices the own account also gets by mail; those that cannot be turned off always come */
-  'notices.set-mails': {
-    body: {
-      kinds: (string)[]
-    }
+  /** Which members of staff are told when a node goes away and when storage is nearly full */
+  'outages.recipients': {
     result: {
-      kinds: (NoticeChoice)[]
+      kinds: (OutageRecipients)[]
     }
   }
   /** What needs attention, capacity, jobs, and the setup checklist; what your role does not include is null or left out */
@@ -11694,10 +11741,12 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'nodes.stop-awaiting': ['POST', '/admin/nodes/{id}/actions/stop-awaiting', false],
   'nodes.unschedule-drain': ['DELETE', '/admin/nodes/{id}/scheduled-drain', false],
   'nodes.update': ['PATCH', '/admin/nodes/{id}', false],
+  'notices.choices': ['GET', '/account/notice-choices', false],
+  'notices.choose': ['PUT', '/account/notice-choices', false],
+  'notices.choose-locations': ['PUT', '/account/notice-locations', false],
   'notices.list': ['GET', '/notices', false],
-  'notices.mails': ['GET', '/account/notice-mails', false],
   'notices.read': ['POST', '/notices/actions/read', false],
-  'notices.set-mails': ['PUT', '/account/notice-mails', false],
+  'outages.recipients': ['GET', '/admin/outage-recipients', false],
   'overview.get': ['GET', '/admin/overview', false],
   'overview.navigation-marks': ['GET', '/admin/navigation-marks', false],
   'overview.own': ['GET', '/overview', false],

@@ -261,6 +261,7 @@ import { jobsFeature } from '../platform/jobs/feature.ts'
 import { messagesFeature } from '../platform/messages/feature.ts'
 import { metricsFeature } from '../platform/metrics/feature.ts'
 import { monitoringFeature } from '../platform/monitoring/feature.ts'
+import { outagesFeature } from '../platform/outages/feature.ts'
 import { overviewFeature } from '../platform/overview/feature.ts'
 import { replicaFeature } from '../platform/replica/feature.ts'
 import { rollOutsFeature } from '../platform/roll-outs/feature.ts'
@@ -438,6 +439,7 @@ export const features: readonly Feature[] = [
   { ...documentsFeature, pages: [documentsPage, documentPage] },
   releasesFeature,
   { ...rollOutsFeature, pages: [rollOutsPage, newRollOutPage, rollOutPage] },
+  outagesFeature,
 ]
 
 /** The registry of the executable. Tests build controllers from other ones: `createController({ registry })`. */

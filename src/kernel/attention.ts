@@ -3,9 +3,14 @@
 import { type Static, Type as t } from 'typebox'
 import { described, namedSchema, nullable, type ReadContext, time } from './api/operation.ts'
 
+/** In the order in which they are shown. */
+const attentionLevels = ['down', 'bad', 'warn'] as const
 /** A trouble: since when, what it means, and one action where there is one. */
 export const attention = namedSchema('Attention', {
-  level: t.Enum(['bad', 'warn']),
+  level: described(
+    t.Enum(attentionLevels),
+    'down: something does not work now. bad: it is broken, or soon will be. warn: it can wait for a working day.',
+  ),
   what: t.String(),
   effect: described(t.String(), 'What it means.'),
   since: nullable(time),
@@ -34,8 +39,10 @@ export type Step = Static<typeof step>
 /** The rows of one kind that a source returns at most. */
 export const MOST_SHOWN = 20
 
+/** The worst first; of one level in the order in which they stand. */
+export const worstFirst = (rows: readonly Attention[]): Attention[] =>
+  rows.toSorted((a, b) => attentionLevels.indexOf(a.level) - attentionLevels.indexOf(b.level))
+
 /** Every source of every feature asked, the worst first. */
 export const needsAttention = (call: ReadContext): Attention[] =>
-  call.registry.features
-    .flatMap(({ attention = [] }) => attention.flatMap((source) => source(call)))
-    .sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
+  worstFirst(call.registry.features.flatMap(({ attention = [] }) => attention.flatMap((source) => source(call))))

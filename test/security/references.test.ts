@@ -701,6 +701,12 @@ const ways: readonly Way[] = [
     may: () => there.locations,
   },
   {
+    field: 'notices.choose-locations locationIds',
+    who: () => of.staff,
+    body: () => ({ kind: 'node_away', locationIds: [p.location] }),
+    may: () => there.locations,
+  },
+  {
     field: 'nodes.enroll locationId',
     who: () => of.staff,
     body: () => ({ locationId: p.location }),

@@ -55,7 +55,7 @@ export function reachable(servers: Counts, unreachable: Counts): Record<string, 
   return counts
 }
 
-/** `9 running, 4 unreachable and 1 suspended`; undefined where there is none. */
+/** `9 running · 4 unreachable · 1 suspended`; undefined where there is none. */
 export function serverCounts(counts: Counts): string | undefined {
   const words = Object.entries(counts).filter(([, n]) => n > 0)
   return words.length > 0 ? words.map(([status, n]) => serversIn(status, n)).join(' · ') : undefined

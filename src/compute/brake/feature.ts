@@ -32,6 +32,7 @@ const notices = {
   brake_held: {
     when: 'deletions, reinstallations or restores by one account wait for a second person',
     kinds: ['staff'],
+    right: 'servers.terminate',
     mail: 'always',
   },
 } as const satisfies Record<string, NoticeDeclaration>
@@ -57,7 +58,7 @@ const heldCases: Source = ({ tx, actor }) =>
 
 /** Writes to every member of staff who may decide, and not to the account that asked. */
 function tellDeciders(tx: Tx, app: AppContext, { id, name }: { id: string; name: string }) {
-  for (const to of activeStaffWith(tx, 'servers.terminate')) {
+  for (const to of activeStaffWith(tx, app.registry, 'servers.terminate')) {
     if (to.id === id) continue
     notify(tx, app, to, 'brake_held', {
       subject: `Requests from ${name} wait for a second person`,

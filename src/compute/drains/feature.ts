@@ -9,7 +9,7 @@ import { cancelDrain, leaveServer, pauseDrain, resumeDrain, retryServer, sendSer
 import { evacuate } from './evacuate.ts'
 import { draining } from './job.ts'
 import { getDrain, listDrains } from './list.ts'
-import { getMaintenance } from './maintenance.ts'
+import { getMaintenance, mayBeOff } from './maintenance.ts'
 import { finishedData, startedData } from './model.ts'
 import { chooseInPlan, forgetChoices } from './plan/choose.ts'
 import { beginDueDrains, scheduleDrain, unscheduleDrain } from './plan/later.ts'
@@ -109,6 +109,7 @@ export const drainsFeature = feature({
   permissions,
   samples: { atOnce: 2 },
   tables: [drains, drainServers, drainPlans, drainChoices, rollingDrains],
+  expectsAway: mayBeOff,
   forgetNode(tx, nodeId) {
     dropChoices(tx, nodeId)
     dropDrainPlan(tx, nodeId)

@@ -12,9 +12,13 @@ import { runningOn } from './evacuate.ts'
 import { drainResponse, named, showDrain, stoppedServer } from './model.ts'
 import { scheduledResponse, showScheduled } from './plan/choice.ts'
 import { showPlan } from './plan/node-plan.ts'
-import { countsOf, type Drain, drainPlanOf, lastDrainOf, openDrainOf } from './queries.ts'
+import { countsOf, type Drain, drainPlanOf, drainsToReturn, lastDrainOf, openDrainOf } from './queries.ts'
 import { planReturn, stoppedOn } from './return.ts'
 import { rollingOf } from './rolling/queries.ts'
+
+/** The node was emptied and not opened since, and nothing runs on it: it may be switched off. */
+export const mayBeOff = (tx: Db, nodeId: string): boolean =>
+  drainsToReturn(tx, nodeId).some(({ state }) => state === 'done') && !runningOn(tx, nodeId).length
 
 /** The steps in their order. */
 export const maintenanceSteps = {

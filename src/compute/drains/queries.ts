@@ -146,7 +146,6 @@ export const drainsInMaintenance = (tx: Db): Drain[] =>
     .where(and(eq(drains.kind, 'drain'), isNull(drains.returnedAt), isNotNull(drains.finishedAt)))
     .orderBy(desc(drains.id))
     .all()
-
 // ---------------------------------------------------------------- before a drain
 export const drainPlanOf = (tx: Db, nodeId: string): DrainPlan | undefined =>
   tx.select().from(drainPlans).where(eq(drainPlans.nodeId, nodeId)).get()

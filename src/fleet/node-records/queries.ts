@@ -25,7 +25,15 @@ import {
   nodes,
 } from './tables.ts'
 
-export const nodeReference = reference(nodes, ['name', 'locationId', 'threads', 'seenAt', 'removedAt', 'lostAt'])
+export const nodeReference = reference(nodes, [
+  'name',
+  'locationId',
+  'threads',
+  'connectedAt',
+  'seenAt',
+  'removedAt',
+  'lostAt',
+])
 export const nodeTarget: AuditTarget = {
   prefix: 'nod',
   name: (id) => nodeReference.value('name', id),
@@ -182,6 +190,10 @@ const statements = prepared(({ $client }) => ({
   isIn: $client.prepare<{ id: string }, [string, string]>(
     'SELECT id FROM nodes WHERE id = ? AND location_id = ? AND removed_at IS NULL',
   ),
+  used: $client.prepare<{ id: string }, []>(
+    `SELECT l.id ${locationReference.from('l')}
+     WHERE EXISTS (SELECT 1 FROM nodes n WHERE n.location_id = l.id AND n.removed_at IS NULL)`,
+  ),
   locations: $client.prepare<{ id: string }, [string]>(
     'SELECT DISTINCT location_id AS id FROM nodes WHERE id IN (SELECT value FROM json_each(?))',
   ),
@@ -209,6 +221,12 @@ const statements = prepared(({ $client }) => ({
   hasCpuModel: $client.prepare<unknown, [string, string]>(
     'SELECT 1 FROM node_cpu_models WHERE model = ? AND node_id = ?',
   ),
+  // In an index of its own: few of thousands are away.
+  away: $client.prepare<AwayNode, []>(
+    `SELECT id, name, location_id AS locationId, seen_at AS seenAt FROM nodes INDEXED BY nodes_away
+     WHERE connected_at IS NULL AND removed_at IS NULL AND lost_at IS NULL AND credential_revoked_at IS NULL
+       AND inventory_at IS NOT NULL ORDER BY name`,
+  ),
   withCpuModel: $client.prepare<{ id: string }, [string]>('SELECT node_id AS id FROM node_cpu_models WHERE model = ?'),
   cpuModelsIn: $client.prepare<{ nodeId: string; model: string }, [string]>(
     `SELECT m.node_id AS nodeId, m.model FROM nodes n CROSS JOIN node_cpu_models m ON m.node_id = n.id
@@ -231,6 +249,13 @@ const statements = prepared(({ $client }) => ({
   ),
 }))
 
+/** A node that is not connected, and when it last was, in ms. */
+export type AwayNode = { id: string; name: string; locationId: string; seenAt: number }
+/**
+ * The nodes by name that are not connected although they should be: one that never said what is on it is still being
+ * set up, and one whose credential was revoked is refused.
+ */
+export const awayNodes = (tx: Db): AwayNode[] => statements(tx).away.all()
 /** The nodes of a location, by name. */
 export const capacityRowsIn = (tx: Db, locationId: string): CapacityRow[] => statements(tx).inLocation.all(locationId)
 /** One node; undefined where there is none with this id. */
@@ -285,6 +310,11 @@ export const hasReported = (tx: Db, nodeId: string): boolean => statements(tx).h
 export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
   statements(tx).isIn.get(nodeId, locationId) !== null
 
+/** The ids of the locations that have nodes. */
+export const locationsWithNodes = (tx: Db): string[] =>
+  statements(tx)
+    .used.all()
+    .map(({ id }) => id)
 /** The locations of these nodes, each once. */
 export const locationsOfNodes = (tx: Db, ids: readonly string[]): string[] =>
   statements(tx)

@@ -1,10 +1,11 @@
 import { SKEW_SHOWN_MS } from '../../../agent/protocol/monotonic-clock.ts'
 import type { Uplink } from '../../../agent/protocol/wire.ts'
 import { mayCall, type ReadContext } from '../../kernel/api/operation.ts'
-import { type Attention, MOST_SHOWN, type Source } from '../../kernel/attention.ts'
-import { iso } from '../../kernel/db/clock.ts'
+import { type Attention, MOST_SHOWN, type Source, worstFirst } from '../../kernel/attention.ts'
+import { iso, minuteText } from '../../kernel/db/clock.ts'
+import type { Db } from '../../kernel/db/open.ts'
 import { VERSION } from '../../kernel/version.ts'
-import { count, sentence } from '../../kernel/words.ts'
+import { count, list, sentence } from '../../kernel/words.ts'
 import { claimedPlacesOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
@@ -12,7 +13,9 @@ import { type NodeHealthRow, nodesHealth } from '../node-records/queries.ts'
 import { uplinkTroubles } from '../node-records/uplink.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
 import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
-import { listedOnEach } from '../workloads/queries.ts'
+import { almostFull, fullEffect, metadataAlmostFull, poolInWords } from '../storage-pools/words.ts'
+import { countedByKind } from '../workloads/kind.ts'
+import { type CountsByKind, kindsOnEach } from '../workloads/queries.ts'
 import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS, partWords } from './model.ts'
 import { listNodes } from './nodes.ts'
@@ -22,7 +25,7 @@ export const nodesInTrouble: Source = (call) => {
   if (!mayCall(listNodes, call.actor)) return []
   const rows = troublesOf(call)
   if (rows.length <= MOST_SHOWN) return rows
-  const worst = [...rows.filter(({ level }) => level === 'bad'), ...rows.filter(({ level }) => level === 'warn')]
+  const worst = worstFirst(rows)
   const more = rows.length - MOST_SHOWN
   return [
     ...worst.slice(0, MOST_SHOWN),
@@ -37,23 +40,40 @@ export const nodesInTrouble: Source = (call) => {
   ]
 }
 
-type Node = NodeHealthRow & { workloads: number; pools: readonly PoolHealth[]; gpuHost: boolean }
+/** The names of those who know that a node is away, and when they were told, in ms. */
+export type Told = { told: readonly string[]; notedAt: number }
+
+declare module '../../kernel/feature.ts' {
+  interface FeatureFields {
+    /** Those who were told that a node is away, for each node that is. */
+    toldAway?(tx: Db): ReadonlyMap<string, Told>
+  }
+}
+
+type Node = NodeHealthRow & {
+  workloads: CountsByKind
+  pools: readonly PoolHealth[]
+  gpuHost: boolean
+  told: Told | undefined
+}
 
 function troublesOf(call: ReadContext): Attention[] {
   const withPool = nodesWithPool(call.tx)
-  const listed = listedOnEach(call.tx)
+  const listed = kindsOnEach(call.tx)
+  const told = new Map(call.registry.features.flatMap(({ toldAway }) => [...(toldAway?.(call.tx) ?? [])]))
   const pools = poolHealthByNode(call.tx)
   const claimed = claimedPlacesOfEach(call.tx)
   const gpuHosts = new Set(gpuHostRows(call.tx).map(({ nodeId }) => nodeId))
   const all: Node[] = nodesHealth(call.tx).map((n) => ({
     ...n,
-    workloads: listed.get(n.id) ?? 0,
+    workloads: listed.get(n.id) ?? {},
+    told: told.get(n.id),
     pools: pools.get(n.id) ?? [],
     gpuHost: gpuHosts.has(n.id),
   }))
   return all.flatMap((n) =>
     n.lostAt !== null
-      ? lost(n, n.lostAt)
+      ? lost(call, n, n.lostAt)
       : [
           ...reachable(call, n),
           ...silent(call, n),
@@ -69,33 +89,43 @@ function troublesOf(call: ReadContext): Attention[] {
 }
 
 /** A lost node is shown while something of it is left to decide. */
-const lost = (n: Node, lostAt: number): Attention[] => [
-  {
-    ...at(n),
-    level: 'bad',
-    what: `${n.name} is lost.`,
-    effect: n.workloads
-      ? `To be restored elsewhere or terminated: ${count(n.workloads, 'server')}.`
-      : 'Nothing on it is left. Remove it.',
-    since: iso(lostAt),
-  },
-]
+function lost({ registry }: ReadContext, n: Node, lostAt: number): Attention[] {
+  const left = countedByKind(registry, n.workloads)
+  return [
+    {
+      ...at(n),
+      level: left ? 'down' : 'warn',
+      what: `${n.name} is lost.`,
+      effect: left ? `To be restored elsewhere or terminated: ${left}.` : 'Nothing on it is left. Remove it.',
+      since: iso(lostAt),
+    },
+  ]
+}
 
 const at = ({ id }: NodeHealthRow) => ({ since: null, action: 'Open node', href: `/admin/nodes/${id}` })
 
-function reachable({ nodes, clock }: ReadContext, n: Node): Attention[] {
+/** `44 servers and 2 GPU instances most likely run on there, but cannot be seen or changed. Margit was told on …` */
+function awayEffect({ registry }: ReadContext, { workloads, told }: Node): string {
+  const affected = countedByKind(registry, workloads)
+  const isOne = Object.values(workloads).reduce((sum, n) => sum + n, 0) === 1
+  const effect = affected
+    ? `${affected} most likely ${isOne ? 'runs' : 'run'} on there, but cannot be seen or changed.`
+    : 'It takes no new servers.'
+  if (!told?.told.length) return effect
+  const [one, two, ...more] = told.told
+  const names = list([one!, ...(two ? [two] : []), ...(more.length ? [`${more.length} more`] : [])])
+  return `${effect} ${names} ${told.told.length === 1 ? 'was' : 'were'} told on ${minuteText(told.notedAt)}.`
+}
+
+function reachable(call: ReadContext, n: Node): Attention[] {
+  const { nodes, clock } = call
   if (!nodes.connected(n.id) && clock() - n.seenAt > AWAY_SHOWN_MS)
     return [
       {
         ...at(n),
-        level: 'bad',
-        what: `${n.name} is not connected.`,
-        effect:
-          n.workloads === 1
-            ? 'Its one server keeps running but cannot be changed.'
-            : n.workloads
-              ? `Its ${count(n.workloads, 'server')} keep running but cannot be changed.`
-              : 'It takes no new servers.',
+        level: 'down',
+        what: `${n.name} does not answer.`,
+        effect: awayEffect(call, n),
         since: iso(n.seenAt),
       },
     ]
@@ -118,7 +148,7 @@ const silent = ({ nodes, clock }: ReadContext, n: Node): Attention[] =>
     .filter(({ since }) => clock() - since > AWAY_SHOWN_MS)
     .map(({ part, since, why }) => ({
       ...at(n),
-      level: 'bad',
+      level: 'down',
       what: `${n.name} is connected, but ${partWords[part].name} does not answer there.`,
       effect: `${partWords[part].effect} ${partWords[part].remedy} It says: ${sentence(why)}`,
       since: iso(since),
@@ -185,16 +215,15 @@ const withoutPool = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
 
 const space = (call: ReadContext, n: Node): Attention[] => n.pools.flatMap((pool) => poolTrouble(call, n, pool))
 
-const gib = (bytes: number) => Math.floor(bytes / 1024 ** 3)
-
 function poolTrouble({ clock }: ReadContext, n: Node, pool: PoolHealth): Attention[] {
   const page = { since: null, action: 'Show storage', href: `/admin/nodes/${n.id}/storage` }
   const which = n.pools.length > 1 ? `The storage pool ${pool.name} of ${n.name}` : `The storage of ${n.name}`
+  const what = poolInWords(n.name, pool.name, n.pools.length)
   if (pool.missingSince !== null)
     return [
       {
         ...page,
-        level: 'bad',
+        level: 'down',
         what: `${which} is gone: the node does not report it any more.`,
         effect: 'Servers with a disk in it cannot be started or changed. Bring the storage back on the node.',
         since: iso(pool.missingSince),
@@ -209,20 +238,13 @@ function poolTrouble({ clock }: ReadContext, n: Node, pool: PoolHealth): Attenti
           {
             ...page,
             level: percent >= FULL_PERCENT ? 'bad' : 'warn',
-            what: `${which} ${what}`,
-            effect:
-              percent >= FULL_PERCENT
-                ? `It takes no new disks, and servers pause when nothing is left. Free or add ${space}.`
-                : `At ${FULL_PERCENT} % it takes no new disks. Free or add ${space}.`,
+            what: sentence(what),
+            effect: `${fullEffect(percent >= FULL_PERCENT, FULL_PERCENT)} Free or add ${space}.`,
           },
         ]
   return [
-    ...trouble(
-      used,
-      `is nearly full: ${gib(pool.freeBytes ?? 0)} of ${gib(pool.totalBytes)} GiB are left.`,
-      'space on it',
-    ),
-    ...trouble(metadata, `uses ${Math.floor(metadata)} % of its space for metadata.`, 'space for metadata'),
+    ...trouble(used, almostFull(what, pool), 'space on it'),
+    ...trouble(metadata, metadataAlmostFull(what, pool), 'space for metadata'),
     ...(JSON.parse(pool.warnings) as string[]).map(
       (words): Attention => ({
         ...page,
@@ -237,7 +259,7 @@ function poolTrouble({ clock }: ReadContext, n: Node, pool: PoolHealth): Attenti
 const silentPool = (which: string, { silentSince, warnings }: PoolHealth, page: Pick<Attention, 'action' | 'href'>) => [
   {
     ...page,
-    level: 'bad' as const,
+    level: 'down' as const,
     what: `${which} does not answer.`,
     effect:
       'Servers with a disk in it may hang, and cannot be started or changed; it takes no new disks, and its figures ' +

@@ -4,7 +4,7 @@ import type { Misconduct, Offence } from '../../kernel/nodes/offences.ts'
 import { count } from '../../kernel/words.ts'
 import { MOST_CLAIMS } from '../../network/ip-pools/claims.ts'
 
-type Words = Pick<Attention, 'level' | 'what' | 'effect'>
+type Words = { level: 'bad' | 'warn' } & Pick<Attention, 'what' | 'effect'>
 
 const words: Record<Offence, (name: string, times: string) => Words> = {
   too_much: (name, times) => ({

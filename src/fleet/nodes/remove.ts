@@ -41,12 +41,16 @@ export const removeNode = operation({
   run({ tx, target, clock, nodes: live, registry }) {
     mustWaitForNobody(tx, target)
     const held = wantedOn(tx, target.id)
-    if (held.length && target.lostAt === null)
+    if (held.length && target.lostAt === null) {
+      const counts = Object.fromEntries(
+        [...Map.groupBy(held, ({ kind }) => kind)].map(([kind, of]) => [kind, of.length]),
+      )
       throw new ApiError(
         'in_use',
-        `${target.name} holds ${countedByKind(registry, held)}${returning(held)}. Move or terminate them first.`,
+        `${target.name} holds ${countedByKind(registry, counts)}${returning(held)}. Move or terminate them first.`,
         { workloads: held.slice(0, MOST_LISTED).map(listed) },
       )
+    }
     const volumes = volumesOn(tx, target.id).length
     if (volumes && target.lostAt === null)
       throw new ApiError(

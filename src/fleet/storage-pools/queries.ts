@@ -83,6 +83,14 @@ const statements = prepared(({ $client }) => ({
     `SELECT ${columns} FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
      WHERE ${isShown} ORDER BY p.name`,
   ),
+  used: $client.prepare<PoolUse, [number]>(
+    `SELECT p.id, p.node_id AS nodeId, p.name, coalesce(p.storage, p.id) AS storage, p.total_bytes AS totalBytes,
+       p.free_bytes AS freeBytes, p.metadata_total_bytes AS metadataTotalBytes,
+       p.metadata_free_bytes AS metadataFreeBytes
+     FROM storage_pools p WHERE p.missing_since IS NULL AND p.silent_since IS NULL AND p.free_bytes IS NOT NULL
+       AND (p.free_bytes < p.total_bytes * +?1 OR p.metadata_free_bytes < p.metadata_total_bytes * +?1)
+     ORDER BY p.name, p.id`,
+  ),
   // An agent that has started since a pool fell silent does not know its figures.
   keep: $client.prepare(
     `INSERT INTO storage_pools (id, node_id, name, kind, class, path, total_bytes, free_bytes, metadata_total_bytes,
@@ -149,6 +157,14 @@ export const poolsOn = (tx: Db, nodeId: string): StoragePool[] =>
 /** The same of every node, by the node. */
 export const poolHealthByNode = (tx: Db): Map<string, PoolHealth[]> =>
   Map.groupBy(statements(tx).health.all(), ({ nodeId }) => nodeId)
+
+/** A pool and its space. `storage`: the same for pools of several nodes that are one storage. */
+export type PoolUse = Pick<
+  StoragePool,
+  'id' | 'nodeId' | 'name' | 'totalBytes' | 'freeBytes' | 'metadataTotalBytes' | 'metadataFreeBytes'
+> & { storage: string }
+/** The pools that answer and of whose space, for data or for metadata, more than this share is in use, by name. */
+export const poolsFullerThan = (tx: Db, percent: number): PoolUse[] => statements(tx).used.all(1 - percent / 100)
 
 /** A pool of another name can be in no command. */
 const USABLE_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/

@@ -97,11 +97,10 @@ export const undeleteWorkload = (
   asked: Ending,
 ): string | null => workloadKindsOf(registry).find((one) => one.kind === kind)!.undelete!(tx, id, asked)
 
-/** `2 servers and 1 box`, in the order of the features; no words for no workloads. */
-export const countedByKind = (registry: Pick<Registry, 'features'>, workloads: readonly { kind: string }[]): string =>
+/** `44 servers and 2 GPU instances`, in the order of the features; no words for no workloads. */
+export const countedByKind = (registry: Pick<Registry, 'features'>, counts: Readonly<Record<string, number>>): string =>
   list(
-    workloadKindsOf(registry).flatMap(({ kind, words }) => {
-      const n = workloads.filter((workload) => workload.kind === kind).length
-      return n ? [count(n, words.one, words.many)] : []
-    }),
+    workloadKindsOf(registry).flatMap(({ kind, words: { one, many } }) =>
+      counts[kind] ? [count(counts[kind], one, many)] : [],
+    ),
   )

@@ -64,9 +64,16 @@ const statements = prepared(({ $client }) => ({
   listedOn: $client.prepare<{ n: number }, [string]>(
     'SELECT count(*) AS n FROM workloads WHERE node_id = +? AND terminated_at IS NULL',
   ),
-  listedOnEach: $client.prepare<{ nodeId: string; n: number }, []>(
-    `SELECT node_id AS nodeId, sum(workloads) AS n FROM workload_states WHERE lifecycle <> 'terminated'
-     GROUP BY node_id`,
+  kindsOnEach: $client.prepare<{ nodeId: string; kind: string; n: number }, []>(
+    `SELECT node_id AS nodeId, kind, sum(workloads) AS n FROM workload_states WHERE lifecycle <> 'terminated'
+     GROUP BY node_id, kind HAVING n > 0`,
+  ),
+  kindsOn: $client.prepare<{ kind: string; n: number }, [string]>(
+    'SELECT kind, count(*) AS n FROM workloads WHERE node_id = +? AND terminated_at IS NULL GROUP BY kind',
+  ),
+  ownersOn: $client.prepare<{ n: number }, [string]>(
+    'SELECT count(DISTINCT owner_id) AS n FROM workloads WHERE node_id IN (SELECT value FROM json_each(?)) ' +
+      'AND terminated_at IS NULL',
   ),
   ofService: $client.prepare<ServiceHolder, [string, string | null, string]>(
     `SELECT id, kind, hostname, owner_id AS ownerId, reseller_id AS resellerId, terminated_at AS terminatedAt,
@@ -144,13 +151,20 @@ export const listedWorkloads = (tx: Db, kind: string): number => statements(tx).
 
 /** How many workloads of a node are not terminated; one that can be brought back is. */
 export const listedOn = (tx: Db, nodeId: string): number => statements(tx).listedOn.get(nodeId)!.n
+/** How many of each kind: `{ server: 44, gpu_instance: 2 }`. */
+export type CountsByKind = Readonly<Record<string, number>>
+const byKind = (rows: readonly { kind: string; n: number }[]): CountsByKind =>
+  Object.fromEntries(rows.map(({ kind, n }) => [kind, n]))
+/** As `listedOn`, by kind. */
+export const kindsOn = (tx: Db, nodeId: string): CountsByKind => byKind(statements(tx).kindsOn.all(nodeId))
 /** The same of every node that has some. */
-export const listedOnEach = (tx: Db): ReadonlyMap<string, number> =>
+export const kindsOnEach = (tx: Db): ReadonlyMap<string, CountsByKind> =>
   new Map(
-    statements(tx)
-      .listedOnEach.all()
-      .map(({ nodeId, n }) => [nodeId, n]),
+    [...Map.groupBy(statements(tx).kindsOnEach.all(), ({ nodeId }) => nodeId)].map(([id, of]) => [id, byKind(of)]),
   )
+/** The accounts that own what is listed on these nodes. */
+export const ownersOn = (tx: Db, nodeIds: readonly string[]): number =>
+  statements(tx).ownersOn.get(JSON.stringify(nodeIds))!.n
 
 export const insertWorkload = inserting(workloads)
 /** The columns that are a part of its stays: `stays/stays.ts` alone changes them. */

@@ -1,21 +1,11 @@
-// The notices of the own account, and which of them also come by mail.
-import { type Static, Type as t } from 'typebox'
+// The notices of the own account.
+import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
-import { invalid } from '../../kernel/api/errors.ts'
 import { page } from '../../kernel/api/list.ts'
-import {
-  described,
-  fields,
-  namedSchema,
-  nullable,
-  operation,
-  type ReadContext,
-  time,
-} from '../../kernel/api/operation.ts'
+import { described, fields, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import type { Registry } from '../../kernel/registry.ts'
-import { kindsWithoutMail, markRead, pageOfNotices, type StoredNotice, setWithoutMail } from './queries.ts'
+import { markRead, pageOfNotices, type StoredNotice } from './queries.ts'
 
 const noticeResponse = namedSchema('Notice', {
   id: t.String(),
@@ -25,11 +15,15 @@ const noticeResponse = namedSchema('Notice', {
   href: described(t.String(), 'The page of the panel that it leads to.'),
   createdAt: time,
   readAt: nullable(time),
+  isState: described(t.Boolean(), 'It is about a state, such as an outage, which is over at `overAt`.'),
+  overAt: described(nullable(time), 'When the state ended that it is about; null: it goes on, or it is about none.'),
 })
-const show = ({ accountId: _, createdAt, readAt, ...notice }: StoredNotice) => ({
+const show = ({ accountId: _, createdAt, readAt, about, overAt, ...notice }: StoredNotice) => ({
   ...notice,
   createdAt: iso(createdAt),
   readAt: isoOrNull(readAt),
+  isState: about !== null,
+  overAt: isoOrNull(overAt),
 })
 
 /** Programs read events: a notice may be of anything, and a token sees what its scopes open. */
@@ -59,62 +53,4 @@ export const readNotices = operation({
   response: t.Object({ marked: t.Integer() }),
   example: {},
   run: ({ tx, actor, body, clock }) => ({ marked: markRead(tx, actor.accountId, body.upTo, clock()) }),
-})
-
-const choice = namedSchema('NoticeChoice', {
-  kind: t.String(),
-  when: described(t.String(), 'Completes "Mail me when …".'),
-  mail: t.Boolean(),
-  mayTurnOff: described(t.Boolean(), 'False where whoever misses its mail loses something.'),
-})
-const mailsResponse = t.Object({ kinds: t.Array(choice) })
-
-/** The kinds of notices that an account of this kind can get, by name. */
-const declaredFor = (registry: Registry, kind: string) =>
-  registry.features.flatMap(({ notices = {} }) =>
-    Object.entries(notices).filter(([, { kinds }]) => (kinds as readonly string[]).includes(kind)),
-  )
-
-type Holder = Pick<ReadContext, 'tx' | 'actor' | 'registry'>
-function mailsOf({ tx, actor, registry }: Holder): Static<typeof mailsResponse> {
-  const off = kindsWithoutMail(tx, actor.accountId)
-  return {
-    kinds: declaredFor(registry, actor.kind).map(([kind, { when, mail }]) => ({
-      kind,
-      when,
-      mail: !off.includes(kind),
-      mayTurnOff: mail === 'optional',
-    })),
-  }
-}
-
-export const getNoticeMails = operation({
-  id: 'notices.mails',
-  method: 'GET',
-  path: '/account/notice-mails',
-  summary: 'Which notices the own account also gets by mail',
-  access: everybody('account:read'),
-  response: mailsResponse,
-  run: mailsOf,
-})
-
-export const setNoticeMails = operation({
-  id: 'notices.set-mails',
-  method: 'PUT',
-  path: '/account/notice-mails',
-  summary: 'Choose which notices the own account also gets by mail; those that cannot be turned off always come',
-  past: 'Chose which notices come by mail',
-  access: everybody('account:write'),
-  body: fields({ kinds: t.Array(t.String({ maxLength: 64 }), { maxItems: 100 }) }),
-  response: mailsResponse,
-  example: { kinds: ['server_ready'] },
-  run(call) {
-    const { tx, actor, registry, body } = call
-    const all = declaredFor(registry, actor.kind)
-    if (body.kinds.some((kind) => !all.some(([name]) => name === kind)))
-      throw invalid({ field: 'kinds', message: 'names a kind of notice that you do not get. GET lists them.' })
-    const off = all.flatMap(([kind, { mail }]) => (mail === 'optional' && !body.kinds.includes(kind) ? [kind] : []))
-    setWithoutMail(tx, actor.accountId, off)
-    return mailsOf(call)
-  },
 })

@@ -1,21 +1,25 @@
-// A notice is written in the transaction of what it is about: it stands in the person's list, and goes out by mail
-// unless the person turned the mails of its kind off.
+// A notice is written in the transaction of what it is about: it stands in the person's list and goes out by mail, as
+// far as the person has not turned these off for its kind.
 import type { AccountKind } from '../../kernel/api/access.ts'
 import { newId } from '../../kernel/db/ids.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { type MailContext, mailTo } from '../../kernel/mail/mail.ts'
 import type { MailContent } from '../../kernel/mail/mail-content.ts'
 import type { Declared } from '../../kernel/register.ts'
-import { insertNotice, isWithoutMail } from './queries.ts'
+import { choiceOf, dropNoticesAbout, insertNotice, type NoticeChoice } from './queries.ts'
 
 /** One kind of notice, as a feature declares it. */
 export type NoticeDeclaration = {
-  /** Completes "Mail me when …". */
+  /** Completes "Tell me when …". */
   when: string
   /** The kinds of accounts that get it. */
   kinds: readonly AccountKind[]
-  /** `always`: its mails cannot be turned off, because whoever misses one loses something. */
+  /** Of staff only those get it whose role gives this right: a permission or a scope. */
+  right?: string
+  /** `always`: it cannot be turned off, because whoever misses one loses something. */
   mail: 'optional' | 'always'
+  /** It is about a location, and a person may choose the locations of which it comes. */
+  byLocation?: true
 }
 
 declare module '../../kernel/feature.ts' {
@@ -46,7 +50,24 @@ export function notify(
   notice: Notice,
   { isMailed = true, ...more }: Pick<MailContent, 'unsubscribe'> & { isMailed?: boolean } = {},
 ): string | null {
-  const { subject, paragraphs, button } = notice
+  notifyInPanel(tx, app, to, kind, notice)
+  return isMailed ? notifyByMail(tx, app, to, kind, notice, more) : null
+}
+
+/**
+ * The notice in the list alone. `about`: a state that it is about, which `endNotices` ends; an earlier notice to the
+ * account about the same gives way to it.
+ */
+export function notifyInPanel(
+  tx: Tx,
+  { clock }: Pick<MailContext, 'clock'>,
+  to: Pick<Holder, 'id'>,
+  kind: NoticeKind,
+  { subject, paragraphs, button }: Notice,
+  about: string | null = null,
+) {
+  if (!choiceOf(tx, to.id, kind).inPanel) return
+  if (about !== null) dropNoticesAbout(tx, to.id, about)
   insertNotice(tx, {
     id: newId('ntc'),
     accountId: to.id,
@@ -54,10 +75,24 @@ export function notify(
     subject,
     words: paragraphs.join('\n'),
     href: button.path,
-    createdAt: app.clock(),
+    createdAt: clock(),
     readAt: null,
+    about,
   })
-  return !isMailed || isWithoutMail(tx, to.id, kind)
-    ? null
-    : mailTo(tx, app, to, { subject, paragraphs, button, ...more })
 }
+
+/** The mail alone. Answers the id of its delivery; null where the person wants none. */
+export function notifyByMail(
+  tx: Tx,
+  app: MailContext,
+  to: Holder,
+  kind: NoticeKind,
+  notice: Notice,
+  more: Pick<MailContent, 'unsubscribe' | 'closing'> = {},
+): string | null {
+  return choiceOf(tx, to.id, kind).byMail ? mailTo(tx, app, to, { ...notice, ...more }) : null
+}
+
+/** Is a notice about this location among those that the person chose? */
+export const isAboutChosen = ({ locationIds }: Pick<NoticeChoice, 'locationIds'>, locationId: string): boolean =>
+  !locationIds.length || locationIds.includes(locationId)

@@ -1,9 +1,9 @@
-import { and, eq, isNull, lte, type SQL } from 'drizzle-orm'
+import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting } from '../../kernel/db/rows.ts'
-import { notices, noticesWithoutMail } from './tables.ts'
+import { noticeChoices, notices } from './tables.ts'
 
 export type StoredNotice = typeof notices.$inferSelect
 
@@ -46,30 +46,54 @@ export const leadElsewhere = (tx: Tx, accountId: string, from: string, to: strin
 
 const ofAccount = (accountId: string, where: SQL | undefined) => and(eq(notices.accountId, accountId), where)
 
+/** A notice to the account about this state gives way to a newer one. */
+export const dropNoticesAbout = (tx: Tx, accountId: string, about: string): void =>
+  void tx
+    .delete(notices)
+    .where(ofAccount(accountId, eq(notices.about, about)))
+    .run()
+
+/** The state that these notices are about has ended: they say so from now on, and nobody has to read them. */
+export const endNotices = (
+  tx: Tx,
+  about: string,
+  now: number,
+  { subject, words }: { subject: string; words: string },
+) =>
+  void tx
+    .update(notices)
+    .set({ subject, words, overAt: now, readAt: sql`coalesce(${notices.readAt}, ${now})` })
+    .where(and(eq(notices.about, about), isNull(notices.overAt)))
+    .run()
+
+// ---------------------------------------------------------------- what people chose
+/** `locationIds`: the locations of which it comes; empty: all of them, also later ones. */
+export type NoticeChoice = Pick<typeof noticeChoices.$inferSelect, 'inPanel' | 'byMail' | 'locationIds'>
+
+const everything: NoticeChoice = { inPanel: true, byMail: true, locationIds: [] }
+const columns = 'kind, in_panel AS inPanel, by_mail AS byMail, location_ids AS locationIds FROM notice_choices'
+type Row = { kind: string; inPanel: number; byMail: number; locationIds: string }
 const statements = prepared(({ $client }) => ({
-  withoutMail: $client.prepare<unknown, [string, string]>(
-    'SELECT 1 FROM notices_without_mail WHERE account_id = ? AND kind = ?',
-  ),
-  kindsWithoutMail: $client.prepare<{ kind: string }, [string]>(
-    'SELECT kind FROM notices_without_mail WHERE account_id = ?',
-  ),
+  choice: $client.prepare<Row, [string, string]>(`SELECT ${columns} WHERE account_id = ? AND kind = ?`),
+  choices: $client.prepare<Row, [string]>(`SELECT ${columns} WHERE account_id = ?`),
 }))
-export const isWithoutMail = (tx: Db, accountId: string, kind: string): boolean =>
-  statements(tx).withoutMail.get(accountId, kind) !== null
-export const kindsWithoutMail = (tx: Db, accountId: string): string[] =>
-  statements(tx)
-    .kindsWithoutMail.all(accountId)
-    .map(({ kind }) => kind)
+const choiceFrom = (row: Row | null): NoticeChoice =>
+  row ? { inPanel: !!row.inPanel, byMail: !!row.byMail, locationIds: JSON.parse(row.locationIds) } : everything
+/** How the account gets notices of this kind. */
+export const choiceOf = (tx: Db, accountId: string, kind: string): NoticeChoice =>
+  choiceFrom(statements(tx).choice.get(accountId, kind))
+/** The same for each kind about which the account has chosen something. */
+export const choicesOf = (tx: Db, accountId: string): ReadonlyMap<string, NoticeChoice> =>
+  new Map(
+    statements(tx)
+      .choices.all(accountId)
+      .map((row) => [row.kind, choiceFrom(row)]),
+  )
 
-/** These kinds replace those that were turned off before. */
-export function setWithoutMail(tx: Tx, accountId: string, kinds: readonly string[]) {
-  tx.delete(noticesWithoutMail).where(eq(noticesWithoutMail.accountId, accountId)).run()
-  if (kinds.length)
-    tx.insert(noticesWithoutMail)
-      .values(kinds.map((kind) => ({ accountId, kind })))
-      .run()
-}
-
-/** No more mails of this kind, as if the person had turned them off. */
-export const turnOffMail = (tx: Tx, accountId: string, kind: string): void =>
-  void tx.insert(noticesWithoutMail).values({ accountId, kind }).onConflictDoNothing().run()
+/** Changes the choice about a kind; what is not given stays. */
+export const choose = (tx: Tx, accountId: string, kind: string, given: Partial<NoticeChoice>): void =>
+  void tx
+    .insert(noticeChoices)
+    .values({ accountId, kind, ...given })
+    .onConflictDoUpdate({ target: [noticeChoices.accountId, noticeChoices.kind], set: given })
+    .run()

@@ -43,6 +43,7 @@ export const contents: readonly DocumentEntry[] = [
     'many-servers': 'Many servers at once',
     imports: 'Imports from other panels',
     abuse: 'Abuse reports',
+    'on-call': 'On call: who learns of an outage',
     monitoring: 'Monitoring',
     upgrade: 'Updates',
   }),

@@ -28,7 +28,8 @@ export function tellFailures(db: Db, app: AppContext) {
   if (failuresToTell(db, since, 1).length === 0) return
   write(db, (tx) => {
     const failed = failuresToTell(tx, since, MOST_TOLD)
-    for (const to of activeStaffWith(tx, 'servers.see_all')) tellOne(tx, app, { ...to, kind: 'staff' }, failed)
+    for (const to of activeStaffWith(tx, app.registry, 'servers.see_all'))
+      tellOne(tx, app, { ...to, kind: 'staff' }, failed)
     for (const [resellerId, theirs] of Map.groupBy(failed, (job) => job.resellerId)) {
       const reseller = resellerId === null ? undefined : accountById(tx, resellerId)
       if (reseller && reseller.disabledAt === null) tellOne(tx, app, { ...reseller, kind: 'reseller' }, theirs)

@@ -5,7 +5,7 @@ import { locationById } from '../../fleet/locations/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { type OwnedWorkload, ownedWorkloads } from '../../fleet/workloads/lists/queries.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
-import { isWithoutMail } from '../../identity/notices/queries.ts'
+import { choiceOf } from '../../identity/notices/queries.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { dayText } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
@@ -72,5 +72,7 @@ export function leftOutReason(
   { isService, alsoNotice }: Pick<Message, 'isService' | 'alsoNotice'>,
 ): string | null {
   if (emailPending) return 'It has no e-mail address of its own yet.'
-  return !isService && !alsoNotice && isWithoutMail(tx, id, NEWS) ? 'It wants no news by mail.' : null
+  if (isService) return null
+  const { inPanel, byMail } = choiceOf(tx, id, NEWS)
+  return byMail || (alsoNotice && inPanel) ? null : 'It wants no news by mail.'
 }

@@ -1,5 +1,5 @@
 import { Type as t } from 'typebox'
-import { turnOffMail } from '../../identity/notices/queries.ts'
+import { choose } from '../../identity/notices/queries.ts'
 import { ApiError } from '../../kernel/api/errors.ts'
 import { done, fields, operation, secret } from '../../kernel/api/operation.ts'
 import { digest } from '../../kernel/crypto/secrets.ts'
@@ -21,7 +21,7 @@ export const unsubscribe = operation({
   run({ tx, body }) {
     const recipient = recipientByLink(tx, digest(body.token))
     if (!recipient) throw new ApiError('link_not_valid', 'This link is no longer valid. Turn news off under Notices.')
-    turnOffMail(tx, recipient.accountId, NEWS)
+    choose(tx, recipient.accountId, NEWS, { byMail: false })
     return {}
   },
 })

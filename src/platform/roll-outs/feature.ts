@@ -7,7 +7,7 @@ import { advanceRollOut } from './advance.ts'
 import { stoppedRollOut } from './attention.ts'
 import { continueRollOut, leaveNodeOut, pauseRollOut, retryNode, stopRollOut } from './control.ts'
 import { offerRelease, sendRelease } from './endpoint.ts'
-import { rollOutTarget } from './queries.ts'
+import { isBeingUpdated, rollOutTarget } from './queries.ts'
 import { getRollOut, listRollOuts, startRollOut } from './roll-outs.ts'
 import { stoppedData } from './stop.ts'
 import { rollOutNodes, rollOuts } from './tables.ts'
@@ -44,6 +44,7 @@ const notices = {
   roll_out_stopped: {
     when: 'the update of a node fails and its roll-out stops',
     kinds: ['staff'],
+    right: 'nodes.write',
     mail: 'optional',
   },
 } as const satisfies Record<string, NoticeDeclaration>
@@ -71,6 +72,7 @@ export const rollOutsFeature = feature({
     leaveNodeOut,
     retryNode,
   ],
+  expectsAway: isBeingUpdated,
   auditTargets: [rollOutTarget],
   attention: [stoppedRollOut],
   routes: (parts) => [

@@ -42,6 +42,9 @@ export const rollOutAtWorkOn = (tx: Db, nodeId: string): RollOut | undefined =>
     .where(and(eq(rollOutNodes.nodeId, nodeId), eq(rollOutNodes.state, 'updating'), isNull(rollOuts.finishedAt)))
     .get()?.rollOut
 
+/** Does a roll-out update this node now? It ends that, also where the node does not come back. */
+export const isBeingUpdated = (tx: Db, nodeId: string): boolean => rollOutAtWorkOn(tx, nodeId) !== undefined
+
 export const addSentBytes = (tx: Tx, nodeId: string, bytes: number) =>
   void tx
     .update(rollOutNodes)

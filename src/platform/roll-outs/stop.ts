@@ -52,7 +52,7 @@ export function stopAt(
     node: { id: row.nodeId, name },
     reason,
   })
-  for (const to of activeStaffWith(tx, 'nodes.write'))
+  for (const to of activeStaffWith(tx, app.registry, 'nodes.write'))
     notify(tx, app, to, 'roll_out_stopped', {
       subject: `The roll-out of ${rollOut.version} stopped at ${name}`,
       paragraphs: [

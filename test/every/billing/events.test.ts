@@ -32,6 +32,10 @@ const toStaff = ['server.owner_changed', 'transfer.started', 'transfer.finished'
 /** Events that the specification does not know; docs/api.md lists them. */
 const beyond: Record<string, 'staff' | 'reseller' | 'both'> = {
   'node.lost': 'staff',
+  'node.away': 'staff',
+  'node.back': 'staff',
+  'storage.nearly_full': 'staff',
+  'storage.has_room': 'staff',
   'roll_out.stopped': 'staff',
   'node.drain_started': 'staff',
   'node.drain_finished': 'staff',

@@ -22,7 +22,7 @@ const listed = async (p: World) => (await p.admin('GET', `/admin/nodes/${p.node.
 const pool = async (p: World, name: string) => (await listed(p)).find((row) => row.name === name)
 const attention = async (p: World) =>
   ((await p.admin('GET', '/admin/overview')).attention as any[])
-    .filter(({ what }) => /storage/.test(what))
+    .filter(({ what }) => /storage|full:|metadata/.test(what))
     .map(({ level, what }) => `${level}: ${what}`)
 
 describe('the storage pools of a node', () => {
@@ -90,14 +90,14 @@ describe('the storage pools of a node', () => {
     await report(p, [{ ...full, freeBytes: 21 * GiB }])
     expect(await attention(p)).toEqual([])
     await report(p, [{ ...full, freeBytes: 20 * GiB }])
-    expect(await attention(p)).toEqual([expect.stringMatching(/^warn: The storage of .* 20 of 100 GiB are left\.$/)])
+    expect(await attention(p)).toEqual([expect.stringMatching(/^warn: .* is almost full: 20 GiB of 100 GiB left\.$/)])
     expect((await pool(p, 'local')).freeDiskGb).toBe(15)
     await report(p, [{ ...full, freeBytes: 10 * GiB }])
     expect(await attention(p)).toEqual([expect.stringMatching(/^bad: /)])
     expect(await pool(p, 'local')).toMatchObject({ freeDiskGb: 0, state: 'full' })
     const metadata = { metadataTotalBytes: 100, metadataFreeBytes: 10 }
     await report(p, [full, { ...fast, ...metadata }])
-    expect(await attention(p)).toEqual([expect.stringMatching(/^bad: The storage pool fast of .* uses 90 % of its/)])
+    expect(await attention(p)).toEqual([expect.stringMatching(/^bad: The pool fast of .* uses 90 % of its/)])
     expect(await pool(p, 'fast')).toMatchObject({ freeDiskGb: 0, state: 'full' })
     await report(p, [full, { ...fast, warnings: ['A drive of it has failed.'] }])
     expect(await attention(p)).toEqual([expect.stringMatching(/^warn: The storage pool fast of .*: A drive of it/)])
@@ -108,7 +108,7 @@ describe('the storage pools of a node', () => {
     await p.settle()
     await report(p, [fast])
     expect(await pool(p, 'local')).toMatchObject({ state: 'missing', missingSince: expect.any(String), freeDiskGb: 0 })
-    expect(await attention(p)).toEqual([expect.stringMatching(/^bad: The storage pool local of .* is gone/)])
+    expect(await attention(p)).toEqual([expect.stringMatching(/^down: The storage pool local of .* is gone/)])
     await report(p, [full, fast])
     expect(await pool(p, 'local')).toMatchObject({ state: 'open', missingSince: null, heldDiskGb: 20 })
     expect(await attention(p)).toEqual([])

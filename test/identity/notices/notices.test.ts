@@ -314,16 +314,32 @@ for (const [kind, { mail }] of forCustomers)
     test(
       mail === 'optional' ? 'comes without a mail to who turned it off' : 'is mailed although all else is off',
       async () => {
-        await p.call(cal, 'PUT', '/account/notice-mails', { kinds: [] })
+        const kinds = forCustomers.map(([name]) => name)
+        await p.call(cal, 'PUT', '/account/notice-choices', { inPanel: kinds, byMail: [] })
         const before = new Map(p.mailed().map(({ subject }) => [subject, mailsTo(subject)]))
         const [subject] = await ways[kind]!()
         expect((await newest()).subject).toBe(subject)
         expect(mailsTo(subject) - (before.get(subject) ?? 0)).toBe(mail === 'optional' ? 0 : 1)
-        const kinds = forCustomers.map(([name]) => name)
-        await p.call(cal, 'PUT', '/account/notice-mails', { kinds })
+        await p.call(cal, 'PUT', '/account/notice-choices', { inPanel: kinds, byMail: kinds })
       },
     )
   })
+
+test('a kind comes by mail alone to who turned it off in the panel, and not at all to who wants neither', async () => {
+  const own = p.account('customer', 'Flo')
+  const ready = async () => {
+    const { id, hostname } = await orderFor(own)
+    await p.admin('DELETE', `/servers/${id}?immediately=true`)
+    await p.settle()
+    const subject = `${hostname} is ready`
+    const listed = (await notices(own)).data.filter((notice: Notice) => notice.subject === subject)
+    return [mailsTo(subject), listed.length]
+  }
+  await p.call(own, 'PUT', '/account/notice-choices', { inPanel: [], byMail: ['server_ready'] })
+  expect(await ready()).toEqual([1, 0])
+  await p.call(own, 'PUT', '/account/notice-choices', { inPanel: [], byMail: [] })
+  expect(await ready()).toEqual([0, 0])
+})
 
 describe('the list', () => {
   test('shows an account its own notices only', async () => {
@@ -359,11 +375,16 @@ describe('the list', () => {
 })
 
 test('a kind that the account does not get is refused, and nothing changes', async () => {
-  const before = (await p.call(cal, 'GET', '/account/notice-mails')).body
+  const before = (await p.call(cal, 'GET', '/account/notice-choices')).body
   expect(before.kinds.map(({ kind }: { kind: string }) => kind)).not.toContain('quota_near')
-  const { status, body } = await p.call(cal, 'PUT', '/account/notice-mails', { kinds: ['quota_near'] })
-  expect([status, body.error.code]).toEqual([422, 'validation_failed'])
-  expect((await p.call(cal, 'GET', '/account/notice-mails')).body).toEqual(before)
+  for (const given of [
+    { inPanel: ['quota_near'], byMail: [] },
+    { inPanel: [], byMail: ['quota_near'] },
+  ]) {
+    const { status, body } = await p.call(cal, 'PUT', '/account/notice-choices', given)
+    expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+  }
+  expect((await p.call(cal, 'GET', '/account/notice-choices')).body).toEqual(before)
 })
 
 test('an owner is told when there is no undelete window, and when it ends early', async () => {

@@ -1,5 +1,5 @@
 // Every mail that Berth writes, taken by a real SMTP server: as text and as HTML, with its link in both, to the one it
-// is for. A call of `mailTo` or `notify` that is added without a way to it here fails.
+// is for. A call of `mailTo`, `notify` or `notifyByMail` that is added without a way to it here fails.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { tellOverflow, tellPaused } from '../../../src/billing/webhooks/notices.ts'
 import { webhookById } from '../../../src/billing/webhooks/queries.ts'
@@ -13,9 +13,11 @@ import { alertById } from '../../../src/platform/alerts/queries.ts'
 import { tell } from '../../../src/platform/alerts/tell.ts'
 import { tellFailures } from '../../../src/platform/jobs/told.ts'
 import { sendMessages } from '../../../src/platform/messages/send.ts'
+import { START_GRACE_MS } from '../../../src/platform/outages/watch.ts'
 import { insertRollOut, insertRollOutNode, rollOutById, rollOutNode } from '../../../src/platform/roll-outs/queries.ts'
 import { stopAt } from '../../../src/platform/roll-outs/stop.ts'
 import { addMigrated } from '../../imports/report/moved.ts'
+import { known, pass } from '../../platform/outages/world.ts'
 import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
 import { withApp } from '../../support/second-factor.ts'
@@ -52,6 +54,16 @@ async function orderInstance(name: string): Promise<string> {
   const { body } = await must(p.owner, 'POST', '/admin/gpu-instances', order)
   await p.settle()
   return body.instanceId
+}
+
+/** A node that went away and was told to staff. */
+async function leaveNode(name = 'mailed-01') {
+  const node = p.addNode(p.location, name)
+  await known(p)
+  p.turnClock(START_GRACE_MS)
+  node.agent.disconnect()
+  await pass(p, 70)
+  return node
 }
 
 /** A message to the owners of the servers of this node, sent to its end. */
@@ -153,6 +165,25 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     await p.settle()
     const leadsTo = new RegExp(`^/servers/${body.serverId}$`)
     return ['addressed1 has another address', addressOf(p.customer.id), leadsTo]
+  },
+  'src/platform/outages/tell.ts away': async () => {
+    await leaveNode()
+    return ['mailed-01 does not answer', addressOf(p.owner.id), /^\/admin\/nodes\/nod_\w+$/]
+  },
+  'src/platform/outages/tell.ts back': async () => {
+    const { agent } = await leaveNode('mailed-02')
+    agent.connect()
+    await pass(p, 20)
+    return ['mailed-02 is back after 1 min', addressOf(p.owner.id), /^\/admin\/nodes\/nod_\w+$/]
+  },
+  'src/platform/outages/storage.ts': async () => {
+    p.db.$client.run('UPDATE storage_pools SET free_bytes = total_bytes / 100 WHERE node_id = ?', [p.node.id])
+    await pass(p, 5)
+    p.db.$client.run('UPDATE storage_pools SET free_bytes = total_bytes')
+    const { subject } = p.db.$client
+      .query<{ subject: string }, []>("SELECT subject FROM deliveries WHERE subject LIKE '%almost full%' LIMIT 1")
+      .get()!
+    return [subject, addressOf(p.owner.id), new RegExp(`^/admin/nodes/${p.node.id}/storage$`)]
   },
   'src/platform/roll-outs/stop.ts': async () => {
     const actor = { id: p.owner.id, name: 'Ada', via: 'session' } as const
@@ -350,7 +381,7 @@ test('there is a way to every mail in the sources', async () => {
   const written = new Map<string, number>()
   for await (const file of new Bun.Glob('src/**/*.ts').scan('.')) {
     if (file === 'src/kernel/mail/mail.ts' || file === 'src/identity/notices/notify.ts') continue
-    const calls = (await Bun.file(file).text()).match(/^(?! \*|export).*\b(mailTo|notify)\(/gm)
+    const calls = (await Bun.file(file).text()).match(/^(?! \*|export).*\b(mailTo|notify|notifyByMail)\(/gm)
     if (calls) written.set(file, calls.length)
   }
   const waysTo = Map.groupBy(Object.keys(ways), (name) => name.split(' ')[0]!)

@@ -166,7 +166,10 @@ describe('an alert', () => {
     expect(told()).toEqual(['alert.fired', 'alert.recovered'])
   })
   test('whose mails are turned off still has its event and its notice', async () => {
-    expect((await p.call(p.customer, 'PUT', '/account/notice-mails', { kinds: ['server_ready'] })).status).toBe(200)
+    expect(
+      (await p.call(p.customer, 'PUT', '/account/notice-choices', { inPanel: ['alert'], byMail: ['server_ready'] }))
+        .status,
+    ).toBe(200)
     await add({ kind: 'cpu', threshold: 80, minutes: 1 })
     await uses(5, { cpu: 1 })
     expect([told(), mails()]).toEqual([['alert.fired'], []])

@@ -35,9 +35,9 @@ describe('what needs attention', () => {
     const { attention } = await overview(p)
     expect(attention).toMatchObject([
       {
-        level: 'bad',
-        what: 'fra-01 is not connected.',
-        effect: 'Its one server keeps running but cannot be changed.',
+        level: 'down',
+        what: 'fra-01 does not answer.',
+        effect: '1 server most likely runs on there, but cannot be seen or changed.',
         action: 'Open node',
         href: `/admin/nodes/${p.node.id}`,
       },
@@ -64,7 +64,8 @@ describe('what needs attention', () => {
     p.node.agent.disconnect()
     await settled(p)
     p.turnClock(31_000)
-    expect((await overview(p)).attention[0].effect).toBe('Its one server keeps running but cannot be changed.')
+    const { effect } = (await overview(p)).attention[0]
+    expect(effect).toBe('1 server most likely runs on there, but cannot be seen or changed.')
   })
   test('is a node without an address pool, from its enrolment until it has one', async () => {
     using p = await world()
@@ -100,9 +101,9 @@ describe('what needs attention', () => {
     for (let i = 0; i < 30; i++) p.addNode(p.location, `gone-${i}`).agent.disconnect()
     await settled(p)
     p.turnClock(31_000)
-    const found = (await rows(p)).filter((row) => row.includes('is not connected'))
+    const found = (await rows(p)).filter((row) => row.includes('does not answer'))
     expect(found).toHaveLength(20)
-    expect(await rows(p)).toContain('bad 10 more problems with nodes.')
+    expect(await rows(p)).toContain('down 10 more problems with nodes.')
   })
   test('is a backlog of jobs: after 10 minutes in the queue, backups after 2 hours', async () => {
     using p = await world()

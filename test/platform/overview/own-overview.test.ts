@@ -345,7 +345,7 @@ test('servers whose node is away count as unreachable, and none of them as runni
   expect(await pageOf(p.customer, '/')).toContain('1 running · 2 unreachable · 1 waiting for setup')
   const overview = await pageOf(p.owner, '/admin')
   expect(overview).toContain('<span>Servers running</span><b>1<small> of 4</small></b>')
-  expect(overview).toContain('1 node away')
+  expect(overview).toContain('1 of 2 nodes away')
   // A stranger's count has none of them.
   expect(await counts(p.account('customer', 'Eve'), '/overview')).toEqual({ servers: {}, unreachable: {} })
 })

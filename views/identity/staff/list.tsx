@@ -3,17 +3,19 @@ import { listRoles } from '../../../src/identity/staff/roles.ts'
 import { changeStaff, createStaff, disableStaff, enableStaff, listStaff } from '../../../src/identity/staff/staff.ts'
 import { type Answers, page, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { listRecipients } from '../../../src/platform/outages/recipients.ts'
 import { Action, EditEntry, Menu } from '../../components/action.tsx'
 import { Field, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
-import { Section } from '../../components/section.tsx'
+import { Note, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Pager, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { list } from '../../components/words.ts'
 import { LostFactor } from '../auth/second-factors/lost-factor.tsx'
 
-const reads = { staff: listStaff, roles: readingAll(listRoles) }
+const reads = { staff: listStaff, roles: readingAll(listRoles), told: listRecipients }
 type Data = Answers<typeof reads>
 type Member = Data['staff']['data'][number]
 type Roles = Data['roles']['data']
@@ -23,7 +25,7 @@ export const staffPage = page({
   reads,
   title: 'Staff',
   nav: 'staff',
-  view: ({ staff, roles }) => (
+  view: ({ staff, roles, told }) => (
     <>
       <Head
         title="Staff"
@@ -41,6 +43,7 @@ export const staffPage = page({
         <StaffTable members={staff.data} roles={roles.data} />
       </Section>
       <Pager of={staff} />
+      <WhoIsTold of={told.kinds} />
     </>
   ),
 })
@@ -182,5 +185,70 @@ const DisableMember = ({ member: m }: { member: Member }) => (
         'Their entries in the audit log stay. They can be enabled again, and then create new tokens.',
       ],
     }}
+  />
+)
+
+type Told = Data['told']['kinds'][number]
+type Recipient = Told['staff'][number]
+
+/** The members who learn of an outage, each as chosen under Notifications. */
+const WhoIsTold = ({ of: kinds }: { of: readonly Told[] }) => (
+  <>
+    {kinds.map((told) => (
+      <Section
+        id={told.kind === 'node_away' ? 'told' : `told-${told.kind}`}
+        title={`Who is told when ${told.when}`}
+        flush
+      >
+        {told.withoutMail.length > 0 && (
+          <div class="sec">
+            <Note level="warn">
+              <strong>Nobody gets a mail about {list(told.withoutMail.map(({ name }) => name))}.</strong> Each member of
+              staff chooses this under Notifications.
+            </Note>
+          </div>
+        )}
+        {told.staff.length > 0 ? (
+          <RecipientTable of={told} />
+        ) : (
+          <p class="muted">No member of staff may see nodes, so nobody is told.</p>
+        )}
+      </Section>
+    ))}
+  </>
+)
+
+const told = ({ inPanel, byMail }: Recipient) =>
+  inPanel && byMail
+    ? 'In the panel and by mail'
+    : inPanel
+      ? 'In the panel alone'
+      : byMail
+        ? 'By mail alone'
+        : 'Not told'
+
+const RecipientTable = ({ of: { when, staff } }: { of: Told }) => (
+  <Table<Recipient>
+    label={`Who is told when ${when}`}
+    rows={staff}
+    columns={[
+      { title: 'Name', kind: 'name', width: 30, cell: (one) => <b title={one.name}>{one.name}</b> },
+      {
+        title: 'How',
+        kind: 'state',
+        width: 30,
+        cell: (one) => (
+          <State tone={one.byMail ? 'ok' : 'idle'} shape={one.byMail ? 'tick' : 'dot'}>
+            {told(one)}
+          </State>
+        ),
+      },
+      {
+        title: 'Where',
+        kind: 'addr',
+        width: 40,
+        cell: ({ locations }) => (locations.length ? list(locations.map(({ name }) => name)) : 'Everywhere'),
+      },
+    ]}
   />
 )

@@ -26,8 +26,8 @@ export const NeedsAttention = ({ of, checkedAt }: { of: readonly Attention[]; ch
 )
 
 const AttentionRow = ({ of: a }: { of: Attention }) => (
-  <li class={a.level === 'bad' ? 'soft bad' : undefined}>
-    <Icon name="warning" class={a.level} />
+  <li class={a.level === 'warn' ? undefined : 'soft bad'}>
+    <Icon name={a.level === 'down' ? 'unplug' : 'warning'} class={a.level === 'warn' ? 'warn' : 'bad'} />
     <div class="grow">
       <b>{a.what}</b>
       <small>

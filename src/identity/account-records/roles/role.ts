@@ -1,5 +1,5 @@
 // Roles: named lists of what staff may do. Nobody gives what they do not have, and nobody changes those who have more.
-import type { Permission, Rights } from '../../../kernel/api/access.ts'
+import { type Permission, type Rights, scopesOf } from '../../../kernel/api/access.ts'
 import { ApiError } from '../../../kernel/api/errors.ts'
 import type { Call, Resource } from '../../../kernel/api/operation.ts'
 import type { Db } from '../../../kernel/db/open.ts'
@@ -17,6 +17,11 @@ export type GivenRole = Pick<Role, 'permissions' | 'isOwner'>
 /** The permissions of a role; an owner has all, also those of later versions. */
 export const permissionsOf = ({ permissions }: Rights, role: GivenRole | undefined): readonly Permission[] =>
   role?.isOwner ? (Object.keys(permissions) as Permission[]) : (role?.permissions ?? [])
+/** All that a member of staff with this role may do: permissions and the scopes that they open. */
+export function rightsOfRole(rights: Rights, role: GivenRole | undefined): ReadonlySet<string> {
+  const permissions = permissionsOf(rights, role)
+  return new Set([...permissions, ...scopesOf(rights, 'staff', permissions)])
+}
 
 // ---------------------------------------------------------------- rights over roles
 type Granting = Pick<Call, 'actor' | 'registry'>

@@ -17,8 +17,8 @@ export const secondFactorDue: Source = ({ tx, actor, clock }) => {
   return [
     {
       level: 'warn',
-      what: `Your account needs a second factor within ${count(days, 'day')}.`,
-      effect: `From ${dayText(dueAt)} on you can do nothing else until you have one. API tokens keep working.`,
+      what: `Add a second factor by ${dayText(dueAt)}.`,
+      effect: `From then on you can do nothing else without one (${count(days, 'day')} left). API tokens keep working.`,
       since: null,
       action: 'Set up',
       href: '/account/security',

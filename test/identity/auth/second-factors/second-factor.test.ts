@@ -509,16 +509,17 @@ describe('S50 owners', () => {
       .filter((what: string) => what.includes('second factor'))
 
   test(
-    'have seven days for a second factor, which Needs attention counts down; then they can only set one ' + 'up',
+    'have seven days for a second factor, which Needs attention asks for by its day; then they can only set one ' +
+      'up',
     async () => {
       using p = await panel()
       const ada = person(p, 'staff')
       const support = p.staff(['servers.see_all'])
       const token = p.token(ada.id)
-      expect(await attention(p, ada)).toEqual(['Your account needs a second factor within 7 days.'])
+      expect(await attention(p, ada)).toEqual(['Add a second factor by 22 January 2027.'])
       p.turnClock(6 * day + hour)
       const later = p.signIn(ada.id)
-      expect(await attention(p, later)).toEqual(['Your account needs a second factor within 1 day.'])
+      expect(await attention(p, later)).toEqual(['Add a second factor by 22 January 2027.'])
       expect((await p.call(later, 'GET', '/account/second-factor')).body).toMatchObject({ required: false })
       p.turnClock(day)
       const late = p.signIn(ada.id)
