@@ -4136,6 +4136,8 @@ export type OrderableGpuOffer = {
   })[]
   /** Its cards are within what the account may have besides those that it has. */
   withinLimit: boolean
+}
+
 export type OutageRecipients = {
   kind: "node_away" | "storage_nearly_full"
   /** Completes "Is told when …". */

@@ -188,7 +188,7 @@ function UnreadNotices({ total }: { total: number | undefined }) {
   return (
     <a class={`btn bare${total ? '' : ' ico'}`} id="unread" href="/account/notifications" hx-swap-oob="outerMorph">
       <Icon name="bell" />
-      <span class="sr">Notifications</span>
+      <span class="sr">Notices</span>
       {total > 0 && (
         <b>
           {total > 99 ? '99+' : total}

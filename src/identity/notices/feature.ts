@@ -38,7 +38,7 @@ export const noticesFeature = feature({
       position: 405,
       name: 'notices',
       menu: true,
-      title: 'Notifications',
+      title: 'Notices',
       href: '/account/notifications',
       icon: 'bell',
       sees: listNotices,

@@ -14,7 +14,12 @@ import { count } from '../../kernel/words.ts'
 import { type FailureToTell, failuresToTell, noteTold } from './queries.ts'
 
 export const jobNotices = {
-  job_failed: { when: 'a job on a server of a customer fails', kinds: ['staff', 'reseller'], mail: 'optional' },
+  job_failed: {
+    when: 'a job on a server of a customer fails',
+    kinds: ['staff', 'reseller'],
+    right: 'servers.see_all',
+    mail: 'optional',
+  },
 } as const satisfies Record<string, NoticeDeclaration>
 
 /** Older failures are not told: the controller was off, and what was to be seen has been seen. */

@@ -93,7 +93,7 @@ export const nobodyIsTold: Source = ({ tx, actor, registry }) =>
           ({ name }): Attention => ({
             level: 'warn',
             what: `Nobody gets a mail when a node in ${name} goes away.`,
-            effect: 'Each member of staff who may see nodes chooses this under Notifications.',
+            effect: 'Each member of staff who may see nodes chooses this under Notices.',
             since: null,
             action: 'Who is told',
             href: '/admin/staff#told',

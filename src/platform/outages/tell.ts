@@ -48,7 +48,7 @@ export function tellInPanel(tx: Tx, app: AppContext, outageIds: readonly string[
 
 const closing = (locationIds: readonly string[]) =>
   `You get this because you chose mails about nodes that go away${locationIds.length ? ' in some locations' : ''}. ` +
-  'You get one more when they are back. Change it on the page Notifications of your account.'
+  'You get one more when they are back. Change it on the page Notices of your account.'
 
 type Mailed = { to: Recipient; outages: readonly NodeOutage[]; words: Notice }
 /**

@@ -20,7 +20,7 @@ type Notice = Data['notices']['data'][number]
 export const notificationsPage = page({
   path: '/account/notifications',
   reads,
-  title: 'Notifications',
+  title: 'Notices',
   nav: 'notices',
   view: (data) => <NotificationsPage {...data} />,
 })
@@ -30,11 +30,11 @@ function NotificationsPage({ notices, choices }: Data) {
   return (
     <>
       <Head
-        title="Notifications"
+        title="Notices"
         actions={isAnyUnread && <MarkRead newest={notices.data[0]!.id} />}
         sub={<p>Kept for 90 days. Messages about signing in come by mail only.</p>}
       />
-      <Section id="notices" title="Notices" quiet flush first>
+      <Section id="notices" title="All notices" quiet flush first>
         <List
           of={notices}
           noun="notice"
@@ -148,16 +148,21 @@ const Told = ({ of: { kinds, locations } }: { of: Choices }) => {
 
 const sentenceOf = ({ when }: Kind) => when.replace(/^./, (first) => first.toUpperCase())
 
+/** A row of choices is not a row that is picked: its boxes do not tint it, as those of `.tickbox` alone would. */
 const Tick = ({ of, name, label }: { of: Kind; name: 'inPanel' | 'byMail'; label: string }) => (
-  <input
-    type="checkbox"
-    id={`${name}-${of.kind}`}
-    name={name}
-    value={of.kind}
-    data-as="list"
-    checked={of[name]}
-    aria-label={`${label}: ${of.when}`}
-  />
+  <span class="tickbox">
+    <span>
+      <input
+        type="checkbox"
+        id={`${name}-${of.kind}`}
+        name={name}
+        value={of.kind}
+        data-as="list"
+        checked={of[name]}
+        aria-label={`${label}: ${of.when}`}
+      />
+    </span>
+  </span>
 )
 
 function KindTable({ of: kinds, locations }: { of: readonly Kind[]; locations: Choices['locations'] }) {

@@ -191,7 +191,7 @@ const DisableMember = ({ member: m }: { member: Member }) => (
 type Told = Data['told']['kinds'][number]
 type Recipient = Told['staff'][number]
 
-/** The members who learn of an outage, each as chosen under Notifications. */
+/** The members who learn of an outage, each as chosen under Notices. */
 const WhoIsTold = ({ of: kinds }: { of: readonly Told[] }) => (
   <>
     {kinds.map((told) => (
@@ -204,7 +204,7 @@ const WhoIsTold = ({ of: kinds }: { of: readonly Told[] }) => (
           <div class="sec">
             <Note level="warn">
               <strong>Nobody gets a mail about {list(told.withoutMail.map(({ name }) => name))}.</strong> Each member of
-              staff chooses this under Notifications.
+              staff chooses this under Notices.
             </Note>
           </div>
         )}

@@ -51,7 +51,7 @@ test('a killed node is told within 90 seconds, and nothing of it is left when it
     expect(await red.textContent()).toContain('2 servers most likely run on there')
     expect(await unread.textContent()).toMatch(/^1/)
     expect(await mails()).toEqual(['fra-01 does not answer: 2 servers of 1 customer'])
-    await page.getByRole('link', { name: 'Notifications' }).first().click()
+    await page.getByRole('link', { name: 'Notices' }).first().click()
     const notice = page.locator('#notices li.soft.bad', { hasText: 'fra-01 does not answer' })
     await notice.waitFor()
     expect(await notice.textContent()).toContain('On it: 2 servers of 1 customer.')
