@@ -18,21 +18,51 @@ function settle() {
   }
 }
 
-async function show(/** @type {string} */ address) {
-  if (address !== location.pathname + location.search) history.pushState(null, '', address)
-  await refresh()
+/** A text that is typed has one entry in the history, however many calls it takes. */
+async function show(/** @type {string} */ address, typed = false) {
+  const isShown = address === location.pathname + location.search
+  if (!isShown) history[typed && history.state?.typed ? 'replaceState' : 'pushState']({ typed }, '', address)
+  if (!isShown || !typed) await refresh()
   settle()
 }
 
 /** Empty fields are left out of the address. */
-function apply(/** @type {HTMLFormElement} */ form) {
+function apply(/** @type {HTMLFormElement} */ form, typed = false) {
   clearTimeout(choosing)
+  clearTimeout(typing)
   const fields = [...new FormData(form)].filter(([, value]) => value)
   for (const field of fields)
     if ($(`[name="${field[0]}"]`, form)?.matches('[type=datetime-local]')) field[1] = isoOf(String(field[1]))
   const query = new URLSearchParams(/** @type {any} */ (fields)).toString()
-  show(location.pathname + (query && `?${query}`))
+  return show(location.pathname + (query && `?${query}`), typed)
 }
+
+/** @type {any} */
+let typing
+/** The form that is being called for; `again`: its text has changed since. */
+let [calling, again] = [false, false]
+/** The list follows the text, one call at a time. */
+async function follow(/** @type {HTMLFormElement} */ form) {
+  if (calling) again = true
+  if (calling) return
+  calling = true
+  try {
+    do {
+      again = false
+      await apply(form, true)
+    } while (again && form.isConnected)
+  } finally {
+    calling = false
+  }
+}
+document.addEventListener('input', ({ target }) => {
+  const input = /** @type {HTMLInputElement} */ (target)
+  if (!input.form || !input.matches('[data-filters] [name=q]')) return
+  const { form } = input
+  clearTimeout(typing)
+  // Everything has one letter: nobody looks for that. Enter does.
+  if (input.value.trim().length !== 1) typing = setTimeout(() => follow(form), 250)
+})
 
 /** @type {any} */
 let choosing

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 import { serverKind } from '../server-records/model.ts'
 import { searchOf, searchToDo } from '../workloads/search.ts'
 import { actions } from './actions.ts'
@@ -8,3 +9,37 @@ export const serverSearch = [
   byName,
   searchToDo(byName, { word: 'Reinstall', op: actions.reinstall, behind: '/settings#reinstall', position: 15 }),
 ]
+=======
+import { areas } from '../../identity/account-records/areas.ts'
+import { getCustomer } from '../../identity/customers/customers.ts'
+import { mayCall } from '../../kernel/api/operation.ts'
+import type { Feature } from '../../kernel/feature.ts'
+import { serverKind } from '../server-records/model.ts'
+import { searchOf } from '../workloads/search.ts'
+import { powerServer } from './power.ts'
+import { serverRow } from './queries.ts'
+import { showServer } from './show.ts'
+
+type Source = NonNullable<Feature['search']>[number]
+const listIn = (area: string) => `${area}/servers`
+
+/** The search for servers, with what its actor can do with one. */
+export const serverSearch: Source = {
+  ...searchOf(serverKind, { type: 'server', position: 10, list: listIn }),
+  actions(call, id) {
+    const { actor, tx } = call
+    const server = showServer(call, serverRow(tx, id))
+    const [area, { status, owner }] = [areas[actor.kind], server]
+    const hasConsole = status !== 'terminated' && status !== 'pending_setup'
+    return [
+      ...(hasConsole ? [{ title: 'Open console', href: `${listIn(area)}/${id}/console`, operation: null }] : []),
+      ...(server.nodeConnected && server.allowed.includes('restart')
+        ? [{ title: 'Restart', href: null, operation: powerServer.id }]
+        : []),
+      ...(actor.kind !== 'customer' && owner.id !== actor.accountId && mayCall(getCustomer, actor)
+        ? [{ title: `Open owner ${owner.name}`, href: `${area}/customers/${owner.id}`, operation: null }]
+        : []),
+    ]
+  },
+}
+>>>>>>> 858a4f74 (A search begins with what its text names, marks it, says what can be done with it, and finds terminated servers for staff; lists search while one types)

@@ -33,9 +33,9 @@ export const searchOf = (kind: WorkloadKind, { list, ...about }: Searched): Sour
   place: ({ actor }) => (actor.scopes.has('servers:read') ? `${list(areas[actor.kind])}/` : undefined),
   find: (call, text, most) =>
     searchWorkloads(call.tx, kind, searchFor(call, text), { most, ended: call.actor.kind === 'staff' }).map(
-      ({ addresses, exact, terminatedAt, ...found }) => ({
+      ({ addresses, owner, exact, terminatedAt, ...found }) => ({
         ...found,
-        detail: addresses,
+        detail: call.actor.kind === 'customer' ? addresses : [addresses, owner].filter(Boolean).join(' · '),
         exact: exact === 1,
         terminated: terminatedAt !== null,
       }),

@@ -1,5 +1,6 @@
 // The search for workloads: the index of texts names few candidates for the rarest word, and the other words are looked
 // for among those. What is exactly meant, an id or an address, is found by the index of that column.
+import { accountReference } from '../../identity/account-records/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { docsOf, idsBeginningWith, idsWithParts, MANY, type Part, searchText } from '../../kernel/search/index.ts'
@@ -194,7 +195,14 @@ function countListed(tx: Db, search: WorkloadSearch, words: readonly Wanted[]): 
     .get(...docs.values, ...fits.values)!.n
 }
 
-type Found = { id: string; title: string; addresses: string | null; exact: number; terminatedAt: number | null }
+type Found = {
+  id: string
+  title: string
+  addresses: string | null
+  owner: string
+  exact: number
+  terminatedAt: number | null
+}
 
 /** Values of a workload's text that the whole text may be, where it is one thing and not words. */
 const valuesOf = (text: string): string[] => [
@@ -218,7 +226,8 @@ export function searchWorkloads(
     const isValue = values.map(() => `instr(${lines}, char(10) || ? || char(10)) > 0`).join(' OR ')
     return tx.$client
       .query<Found, (string | number)[]>(
-        `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS addresses, w.terminated_at AS terminatedAt,
+        `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS addresses,
+           ${accountReference.value('name', 'w.owner_id')} AS owner, w.terminated_at AS terminatedAt,
            (w.id IN (SELECT value FROM json_each(?)) OR ${isValue}) AS exact
          FROM json_each(?) e CROSS JOIN workloads w ON w.id = e.value CROSS ${searchText.join('x', 'w.id')}
            AND x.kind = w.kind

@@ -6,7 +6,7 @@ import { everybody } from '../../kernel/api/access.ts'
 import { described, nullable, operation, type ReadContext } from '../../kernel/api/operation.ts'
 import { declaredName } from '../../kernel/declared-names.ts'
 import { wordsOf } from '../../kernel/search/text.ts'
-import type { SearchRow } from './source.ts'
+import type { HitAction, SearchRow } from './source.ts'
 
 /** Results without a thing of that name: pages, and what can be done. */
 const entries = ['page', 'action'] as const
@@ -15,7 +15,7 @@ const isThing = (type: string) => !(entries as readonly string[]).includes(type)
 /** Results per search. */
 export const MOST = 12
 
-type Found = Required<SearchRow> & { type: string; href: string }
+type Found = Required<SearchRow> & { type: string; href: string; actions: HitAction[] }
 
 /** Without a text, the actions; with one, everything that has each of its words in its name, in whatever order. */
 function found(call: ReadContext, text: string): Found[] {
@@ -24,25 +24,30 @@ function found(call: ReadContext, text: string): Found[] {
     .navItems(call.actor)
     .filter(({ type, title }) => (text ? words.every((word) => title.toLowerCase().includes(word)) : type === 'action'))
     .map(({ type, title, href }): Found => ({ ...plainRow, type, id: null, title, href }))
-  const rows = call.registry.features
+  const sources = call.registry.features
     .flatMap(({ search = [] }) => search)
     .toSorted((a, b) => a.position - b.position)
-    .map((source) => {
-      const place = text ? source.place(call) : undefined
-      if (!place) return []
-      return source
-        .find(call, text, MOST)
-        .map(
-          (row): Found => ({ ...plainRow, ...row, type: source.type, href: `${place}${row.id}${source.behind ?? ''}` }),
-        )
-    })
+  const rows = sources.map((source) => {
+    const place = text ? source.place(call) : undefined
+    if (!place) return []
+    return source
+      .find(call, text, MOST)
+      .map(
+        (row): Found => ({ ...plainRow, ...row, type: source.type, href: `${place}${row.id}${source.behind ?? ''}` }),
+      )
+  })
   const kinds = [...entries.map((type) => navItems.filter((place) => place.type === type)), ...rows]
   const exact = kinds.map((kind) => kind.filter((row) => row.exact))
   const living = kinds.map((kind) => kind.filter((row) => !row.exact && !row.terminated))
   const ended = kinds.map((kind) => kind.filter((row) => !row.exact && row.terminated))
-  return [exact, living, ended].reduce<Found[]>((all, some) => [...all, ...share(some, MOST - all.length)], [])
+  const found = [exact, living, ended].reduce<Found[]>((all, some) => [...all, ...share(some, MOST - all.length)], [])
+  const [first, second] = found
+  // What is done is done with the one that is meant.
+  if (!first?.id || (second && !first.exact) || (second?.exact && second.type === first.type)) return found
+  const { actions } = sources.find(({ type }) => type === first.type) ?? {}
+  return actions ? [{ ...first, actions: actions(call, first.id) }, ...found.slice(1)] : found
 }
-const plainRow = { detail: null, exact: false, terminated: false }
+const plainRow = { detail: null, exact: false, terminated: false, actions: [] }
 
 /** Takes one of each kind in turn, so that many servers of a name do not hide the customer. Kinds stay together. */
 function share(kinds: readonly Found[][], most: number): Found[] {
@@ -87,6 +92,11 @@ export const search = operation({
         detail: nullable(t.String()),
         href: t.String(),
         exact: described(t.Boolean(), 'The whole text is its id, address or name. Such ones come first.'),
+        actions: described(
+          t.Array(t.Object({ title: t.String(), href: nullable(t.String()), operation: nullable(t.String()) })),
+          'What its reader can do with it now: a page to open, or an operation of it. Of the first hit, where it alone ' +
+            'is meant.',
+        ),
         terminated: described(t.Boolean(), 'Only staff find what is terminated. It comes last, but for exact hits.'),
       }),
     ),

@@ -9,6 +9,8 @@ export type SearchRow = {
   exact?: boolean
   terminated?: boolean
 }
+/** What can be done with a hit: a page to open, or an operation that is called on it. */
+export type HitAction = { title: string; href: string | null; operation: string | null }
 export type SearchSource = {
   /** The kind of thing, such as `server`. */
   type: string
@@ -20,6 +22,8 @@ export type SearchSource = {
   behind?: string
   /** At most `most` rows that every word of the text is in, or that have the text as their id. */
   find(call: ReadContext, text: string, most: number): SearchRow[]
+  /** What the actor can do with a hit now. */
+  actions?(call: ReadContext, id: string): HitAction[]
 }
 
 declare module '../../kernel/feature.ts' {

@@ -119,7 +119,7 @@ describe('a feature from its folder and one line', () => {
     const { id } = await buy('Lighthouse')
     const { data } = (await answer(p.customer, 'GET', '/search?q=lightho')).body
     const lamp = { type: 'lamp', id, title: 'Lighthouse', detail: 'off', href: `/lamps#${id}` }
-    expect(data).toEqual([{ ...lamp, exact: false, terminated: false }])
+    expect(data).toEqual([{ ...lamp, exact: false, terminated: false, actions: [] }])
     expect((await answer(mallory, 'GET', '/search?q=lightho')).body.data).toEqual([])
     const log = (await answer(p.owner, 'GET', `/admin/audit?target=${id}`)).body.data
     expect(log.map((l: any) => [l.operation, l.targetName])).toEqual([['lamps.create', 'Lighthouse']])

@@ -127,7 +127,7 @@ describe('the history of an address', () => {
       (await p.admin('GET', `/search?q=${q}`)).data.filter(({ type }: any) => type === 'address')
     const found = { type: 'address', id: inside, title: inside, detail: 'web01 of Cal' }
     expect(await search(inside)).toEqual([
-      { ...found, href: `/admin/addresses/${inside}`, exact: true, terminated: false },
+      { ...found, href: `/admin/addresses/${inside}`, exact: true, terminated: false, actions: [] },
     ])
     expect((await search('203.0.113.29'))[0].detail).toBe('Nobody had it')
     expect(await search('192.0.2.1')).toEqual([])

@@ -201,6 +201,84 @@ describe('the search', () => {
   })
 })
 
+describe('the order of what is found', () => {
+  type Hit = { type: string; title: string; exact: boolean; terminated: boolean; actions: { title: string }[] }
+  const hits = async (p: World, who: Who, q: string): Promise<Hit[]> =>
+    (await p.call(who, 'GET', `/search?q=${encodeURIComponent(q)}`)).body.data
+  const marked = async (p: World, who: Who, q: string) =>
+    (await hits(p, who, q)).map(
+      ({ title, exact, terminated }) => `${title}${exact ? ' exactly' : ''}${terminated ? ' terminated' : ''}`,
+    )
+  const rename = (p: World, from: string, to: Record<string, string>) => {
+    for (const [column, value] of Object.entries(to))
+      p.db.$client.run(`UPDATE workloads SET ${column} = ? WHERE hostname = ?`, [value, from])
+  }
+  /** Fourteen servers with addresses that begin with that of the first, which is the oldest. */
+  async function many() {
+    const p = await sold()
+    for (let i = 0; i < 14; i++) {
+      const id = `${p.serverId.slice(0, -2)}z${i.toString(36)}`
+      p.db.$client.run(
+        `INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, vcpus, memory_mb,
+           disk_gb, mac, held_mac, placement, lifecycle, created_at, pool)
+         SELECT ?1, kind, number + ?2, owner_id, node_id, location_id, ?3, ?3, 1, 1, 1, ?4, ?4, '', 'active', created_at,
+           pool
+         FROM workloads WHERE id = ?5`,
+        [id, 100 + i, `web01${i}`, `52:54:00:00:01:${i + 10}`, p.serverId],
+      )
+      p.db.$client.run(
+        'INSERT INTO servers (id, package_id, format) SELECT ?, package_id, format FROM servers WHERE id = ?',
+        [id, p.serverId],
+      )
+    }
+    return p
+  }
+  test('begins with the one whose name, id, address or MAC address the text is', async () => {
+    using p = await many()
+    expect((await marked(p, p.owner, 'web01'))[0]).toBe('web01 exactly')
+    expect((await marked(p, p.owner, 'WEB01')).length).toBe(12)
+    expect(await marked(p, p.owner, p.serverId)).toEqual(['web01 exactly'])
+    expect(await marked(p, p.owner, p.ipv4)).toEqual(['web01 exactly', `${p.ipv4} exactly`])
+    expect(await marked(p, p.owner, '5254.0000.0113')).toEqual(['web013 exactly'])
+    rename(p, 'web013', { hostname: 'mail.web01.test', name: 'mail' })
+    // Those that begin with it, before those that have it somewhere, though that one is newer than most.
+    const found = await marked(p, p.owner, 'web01')
+    expect([found[0], found.includes('mail.web01.test')]).toEqual(['web01 exactly', false])
+    p.account('customer', 'web01')
+    expect((await hits(p, p.owner, 'web01')).slice(0, 2).map(({ type }) => type)).toEqual(['server', 'customer'])
+  })
+  test('has servers by the names of their owners', async () => {
+    using p = await sold()
+    expect(await marked(p, p.owner, 'cal')).toEqual(['web01', 'Cal exactly'].toReversed())
+    expect(await marked(p, p.owner, 'cal web')).toEqual(['web01'])
+  })
+  test('ends with terminated servers, which staff alone find, also by an address that is held', async () => {
+    using p = await many()
+    p.db.$client.run(
+      "UPDATE workloads SET terminated_at = 1, lifecycle = 'terminated' WHERE hostname IN ('web01', 'web0113')",
+    )
+    const found = await marked(p, p.owner, 'web')
+    expect(found.filter((hit) => hit.endsWith('terminated'))).toEqual([])
+    expect(await marked(p, p.owner, p.ipv4)).toEqual(['web01 exactly terminated', `${p.ipv4} exactly`])
+    expect((await marked(p, p.owner, 'web0113'))[0]).toBe('web0113 exactly terminated')
+    expect(await marked(p, p.customer, p.ipv4)).toEqual([])
+    expect(await marked(p, p.customer, 'web0113')).toEqual([])
+    p.db.$client.run('PRAGMA foreign_keys = OFF')
+    p.db.$client.run("DELETE FROM workloads WHERE hostname GLOB 'web01[0-9]' OR hostname GLOB 'web011[0-2]'")
+    expect(await marked(p, p.owner, 'web')).toEqual(expect.arrayContaining(['web0113 terminated', 'web01 terminated']))
+  })
+  test('says what can be done with the one that is meant, as far as its asker may', async () => {
+    using p = await sold()
+    const titles = async (who: Who, q: string) => (await hits(p, who, q))[0]?.actions.map(({ title }) => title)
+    expect(await titles(p.owner, 'web01')).toEqual(['Open console', 'Restart', 'Open owner Cal'])
+    expect(await titles(p.customer, 'web01')).toEqual(['Open console', 'Restart'])
+    expect(await titles(p.staff(['servers.see_all']), 'web01')).toEqual(['Open console'])
+    expect(await titles(p.owner, 'web0')).toEqual([])
+    p.db.$client.run("UPDATE workloads SET terminated_at = 1, lifecycle = 'terminated'")
+    expect(await titles(p.owner, 'web01')).toEqual(['Open owner Cal'])
+  })
+})
+
 describe('its page', () => {
   test('works without scripts: the field is a form, what is found are links', async () => {
     using p = await sold()

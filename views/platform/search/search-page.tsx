@@ -1,7 +1,9 @@
 // The command palette: a field and its results, drawn by the server. As a page it works without scripts; as a dialog on
 // every page public/panel/page/palette.js opens it with Ctrl K and moves through the results.
+import { powerServer } from '../../../src/compute/servers/power.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { MOST, search } from '../../../src/platform/search/search.ts'
+import { Action } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon, type IconName } from '../../components/icon.tsx'
 
@@ -14,31 +16,74 @@ const shapes: Readonly<Record<string, [IconName, string]>> = {
   customer: ['customers', 'Customer'],
   node: ['node', 'Node'],
   job: ['jobs', 'Job'],
+  address: ['history', 'Who had it'],
 }
 
 /** A kind of thing that a feature adds is called by its own name. */
 const shapeOf = (type: string): [IconName, string] => shapes[type] ?? ['dot', type]
 
-type Shown = Pick<Found, 'type' | 'title' | 'href'> & { detail?: string | null }
+type Shown = Pick<Found, 'type' | 'title' | 'href'> & Partial<Found>
 const Results = ({ found, q }: { found: readonly Shown[]; q: string }) => (
   <>
     <div id="found" role="listbox" aria-label="Results" data-for={q.trim()}>
       {found.map((f, i) => (
-        <a role="option" id={`found-${i}`} href={f.href} aria-selected="false">
-          <Icon name={shapeOf(f.type)[0]} />
-          <span class="grow">
-            {f.title}
-            {f.detail && <small class="muted"> {f.detail}</small>}
-          </span>
-          <small class="muted">{shapeOf(f.type)[1]}</small>
-        </a>
+        <Hit of={f} id={`found-${i}`} />
       ))}
     </div>
+    <WithHit of={found[0]} />
     <p id="found-n" class="muted" role="status">
-      {q && !found.length ? `No results for “${q}”.` : ''}
-      <span class="sr">{found.length > 0 && `${found.length} found`}</span>
+      {q && !found.length ? `No results for “${q}”.` : q && countOf(found)}
     </p>
   </>
+)
+
+/** There may be more than are shown. */
+const countOf = ({ length }: readonly Shown[]) => (length < MOST ? `${length} found` : `The best ${length} are shown`)
+
+const Hit = ({ of: f, id }: { of: Shown; id: string }) => (
+  <a role="option" id={id} href={f.href} aria-selected="false">
+    <Icon name={shapeOf(f.type)[0]} />
+    <span class="grow">
+      {f.title}
+      {f.detail && <small class="muted"> {f.detail}</small>}
+    </span>
+    {f.exact && <span class="tag">Exact</span>}
+    {f.terminated && <span class="tag">Terminated</span>}
+    <small class="muted">{shapeOf(f.type)[1]}</small>
+  </a>
+)
+
+/** The first result is meant alone: what can be done with it, reached with Tab. */
+const WithHit = ({ of: hit }: { of: Shown | undefined }) =>
+  hit?.id && hit.actions?.length ? (
+    <div class="bar" role="group" aria-label={`With ${hit.title}`}>
+      {hit.actions.map(({ title, href, operation }) =>
+        href ? (
+          <a class="btn s" href={href}>
+            {title}
+          </a>
+        ) : (
+          operation === powerServer.id && <Restart id={hit.id ?? ''} title={hit.title} />
+        ),
+      )}
+    </div>
+  ) : null
+
+const Restart = ({ id, title }: { id: string; title: string }) => (
+  <Action
+    op={powerServer}
+    params={{ id }}
+    label="Restart…"
+    submit="Restart"
+    title={`Restart ${title}?`}
+    small
+    body={{ action: 'restart' }}
+    done="Restart: under way"
+    confirm={{
+      consequences: ['It shuts down and starts again.', 'What runs on it is not there meanwhile.'],
+      keep: 'Keep it running',
+    }}
+  />
 )
 
 const Input = ({ q }: { q: string }) => (
