@@ -15,6 +15,7 @@ const usage = `Berth ${VERSION}: virtual servers and GPU instances, for hosting 
   berth backup-server …       an append-only place for backups of servers (berth backup-server --help)
   berth host …                prepare this machine, and keep its services without systemd (berth host --help)
   berth secrets …             the keys of the secrets in the database: rotate, list, drop (berth secrets --help)
+  berth search …              compare the index of searches with what there is, or make it anew (--help)
   berth upgrade FILE|ADDRESS  bring the controller to a signed release (berth upgrade --help)
   berth release …             make, sign and verify releases (berth release --help)
   berth version [--json]      print the version; with --json also protocol, schema and platform
@@ -62,6 +63,8 @@ async function run(args: readonly string[]): Promise<number> {
       return (await import('../backup-server/command.ts')).backupServerCommand(rest)
     case 'secrets':
       return (await import('./app/commands/secrets.ts')).secrets(rest)
+    case 'search':
+      return (await import('./app/search-index.ts')).search(rest)
     case 'licences':
       return (await import('./app/commands/licences.ts')).licences(rest)
     case 'release':

@@ -9891,6 +9891,12 @@ export interface Operations {
         href: string
         /** The whole text is its id, address or name. Such ones come first. */
         exact: boolean
+        /** What its reader can do with it now: a page to open, or an operation of it. Of the first hit, where it alone is meant. */
+        actions: ({
+          title: string
+          href: string | null
+          operation: string | null
+        })[]
         /** Only staff find what is terminated. It comes last, but for exact hits. */
         terminated: boolean
       })[]

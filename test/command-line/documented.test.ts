@@ -21,7 +21,7 @@ function callsIn(text: string): { line: string; input: string }[] {
   return blocks.flatMap((block) =>
     [
       ...block.matchAll(
-        /(?:^|[\s(|])berth ((?:serve|agent|admin|backup|secrets|release|version)\b[^\n]*)(?:\n([\s\S]*?)\nJSON)?/g,
+        /(?:^|[\s(|])berth ((?:serve|agent|admin|backup|secrets|search|release|version)\b[^\n]*)(?:\n([\s\S]*?)\nJSON)?/g,
       ),
     ].map(([, line, input = '']) => ({
       line: line!.replace(/ +#.*$/, ''),
@@ -38,6 +38,7 @@ describe.each(documents)('%s', (document) => {
       if (command === 'backup-server') return expect(['serve', 'add', 'quota', 'list', 'remove']).toContain(name)
       if (command === 'release') return expect(['make', 'manifest', 'sign', 'verify', 'keys']).toContain(name)
       if (command === 'secrets') return expect(['rotate', 'list', 'drop']).toContain(name)
+      if (command === 'search') return expect(['verify', 'rebuild']).toContain(name)
       if (command === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
       if (command !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {
         const known = [

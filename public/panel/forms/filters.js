@@ -18,11 +18,13 @@ function settle() {
   }
 }
 
-/** A text that is typed has one entry in the history, however many calls it takes. */
+/** The last address that typing made: a text has one entry in the history, however many calls it takes. */
+let typedAddress = ''
 async function show(/** @type {string} */ address, typed = false) {
-  const isShown = address === location.pathname + location.search
-  if (!isShown) history[typed && history.state?.typed ? 'replaceState' : 'pushState']({ typed }, '', address)
-  if (!isShown || !typed) await refresh()
+  const before = location.pathname + location.search
+  if (address !== before) history[typed && before === typedAddress ? 'replaceState' : 'pushState'](null, '', address)
+  typedAddress = typed ? address : ''
+  if (address !== before || !typed) await refresh()
   settle()
 }
 

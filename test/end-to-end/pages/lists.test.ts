@@ -71,6 +71,32 @@ describe('a list', () => {
     expect(await page.getByRole('link', { name: 'Previous page' }).count()).toBe(0)
   })
 
+  test('follows the text while one types: one entry in the history, the focus stays, one call at a time', async () => {
+    await page.goto('/admin/servers')
+    const usual = await namesShown()
+    const calls: string[] = []
+    const note = (request: { url(): string }) => void calls.push(request.url())
+    page.on('request', note)
+    const field = page.getByRole('searchbox', { name: 'Search servers' })
+    await field.pressSequentially('rex01', { delay: 40 })
+    await page.waitForURL(/q=rex01/)
+    await shows(['rex01'])
+    expect(await page.locator('.tools [role=status]').textContent()).toBe('1 server')
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+    expect(await field.inputValue()).toBe('rex01')
+    page.off('request', note)
+    const asked = calls.filter((url) => url.includes('/admin/servers?q='))
+    expect(asked.length).toBeGreaterThan(0)
+    expect(asked.length).toBeLessThan(4)
+    await field.press('End')
+    await field.pressSequentially('9', { delay: 40 })
+    await page.waitForURL(/q=rex019/)
+    await page.getByText('No server matches these filters.').waitFor()
+    await page.goBack()
+    await shows(usual)
+    expect(await field.inputValue()).toBe('')
+  })
+
   test('shows the filter that a link brought as a chip that removes it', async () => {
     await page.goto(`/admin/servers?ownerId=${p.people.reseller.id}&status=running`)
     expect(await namesShown()).toEqual(['rex01'])

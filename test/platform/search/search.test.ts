@@ -172,6 +172,40 @@ describe('the search', () => {
     expect(await find(p, p.staff(['servers.see_all']), 'Cal')).toEqual(['server web01'])
     expect(await find(p, p.token(p.owner.id, ['account:read']), 'web0')).toEqual([])
   })
+  test('finds no server but those that the list of its asker has, whatever is looked for', async () => {
+    using p = await sold()
+    const reseller = p.account('reseller', 'Rex')
+    const resold = p.account('customer', 'Clara', reseller.id)
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'shop01' })
+    await p.settle()
+    p.db.$client.run("UPDATE workloads SET owner_id = ?, reseller_id = ? WHERE hostname = 'shop01'", [
+      resold.id,
+      reseller.id,
+    ])
+    const servers = p.db.$client
+      .query<{ id: string; mac: string; address: string }, []>(
+        'SELECT w.id, w.mac, a.address FROM workloads w JOIN addresses a ON a.workload_id = w.id',
+      )
+      .all()
+    const texts = [
+      ...['0', 'w', 'we', 'web', '01', 'web01', 'shop', 'cal', 'clara', 'clara shop', 'customer.test', '203', '52:54'],
+      ...servers.flatMap(({ id, mac, address }) => [id, mac, address, `::ffff:${address}`, `${address} 01`]),
+    ]
+    const readers = { customer: p.customer, resold, reseller, stranger: p.account('customer', 'Mallory') }
+    let most = 0
+    for (const [name, who] of Object.entries(readers)) {
+      const own = (await p.call(who, 'GET', '/servers')).body.data.map(({ id }: { id: string }) => id)
+      for (const q of texts) {
+        const { data } = (await p.call(who, 'GET', `/search?q=${encodeURIComponent(q)}`)).body
+        const ids = data.flatMap((hit: any) => (hit.type === 'server' ? [hit.id] : []))
+        const listed = (await p.call(who, 'GET', `/servers?q=${encodeURIComponent(q)}`)).body.data
+        expect([name, q, ids.filter((id: string) => !own.includes(id))]).toEqual([name, q, []])
+        expect([name, q, ids.toSorted()]).toEqual([name, q, listed.map(({ id }: any) => id).toSorted()])
+        most = Math.max(most, ids.length)
+      }
+    }
+    expect(most).toBe(1)
+  })
   test('finds a reseller its own customers, and nobody else’s', async () => {
     using p = await sold()
     const [reseller, rival] = [p.account('reseller', 'Rex'), p.account('reseller', 'Eve')]
