@@ -46,7 +46,7 @@ const words = { missing: 'is missing', 'left over': 'is left over', differs: 'is
 
 async function rebuild(dataDir: string): Promise<number> {
   if (await isRunning(dataDir))
-    throw new CannotStart('controller_running', 'The controller is running. Stop it first: systemctl stop berth')
+    throw new CannotStart('controller_running', 'The controller is running. Stop it first, and start it afterwards.')
   const lock = await lockDataDir(dataDir, 'exclusive', 0)
   if (!lock) throw new CannotStart('controller_running', inUse(dataDir))
   try {

@@ -21,7 +21,7 @@ function callsIn(text: string): { line: string; input: string }[] {
   return blocks.flatMap((block) =>
     [
       ...block.matchAll(
-        /(?:^|[\s(|])berth ((?:serve|agent|admin|backup|secrets|search|release|version)\b[^\n]*)(?:\n([\s\S]*?)\nJSON)?/g,
+        /(?:^|[\s(|])berth ((?:serve|agent|admin|backup|secrets|search|release|version)\b.*)(?:\n([\s\S]*?)\nJSON)?/g,
       ),
     ].map(([, line, input = '']) => ({
       line: line!.replace(/ +#.*$/, ''),

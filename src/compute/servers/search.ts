@@ -11,8 +11,6 @@ export const serverSearch = [
 ]
 =======
 import { areas } from '../../identity/account-records/areas.ts'
-import { getCustomer } from '../../identity/customers/customers.ts'
-import { mayCall } from '../../kernel/api/operation.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import { serverKind } from '../server-records/model.ts'
 import { searchOf } from '../workloads/search.ts'
@@ -30,13 +28,14 @@ export const serverSearch: Source = {
     const { actor, tx } = call
     const server = showServer(call, serverRow(tx, id))
     const [area, { status, owner }] = [areas[actor.kind], server]
+    const seesOwners = actor.scopes.has(actor.kind === 'staff' ? 'customers:read' : 'reseller:customers')
     const hasConsole = status !== 'terminated' && status !== 'pending_setup'
     return [
       ...(hasConsole ? [{ title: 'Open console', href: `${listIn(area)}/${id}/console`, operation: null }] : []),
       ...(server.nodeConnected && server.allowed.includes('restart')
         ? [{ title: 'Restart', href: null, operation: powerServer.id }]
         : []),
-      ...(actor.kind !== 'customer' && owner.id !== actor.accountId && mayCall(getCustomer, actor)
+      ...(seesOwners && owner.id !== actor.accountId
         ? [{ title: `Open owner ${owner.name}`, href: `${area}/customers/${owner.id}`, operation: null }]
         : []),
     ]

@@ -1,7 +1,7 @@
 import type { WorkloadKind } from '../../fleet/workloads/kind.ts'
 import { searchWorkloads, type WorkloadSearch } from '../../fleet/workloads/search.ts'
 import { areas } from '../../identity/account-records/areas.ts'
-import { accountContains, accountIdsWith } from '../../identity/account-records/queries.ts'
+import { accountContains, accountIdsWith, accountReference } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { mayCall, type Operation, type ReadContext } from '../../kernel/api/operation.ts'
 import type { Feature } from '../../kernel/feature.ts'
@@ -20,6 +20,7 @@ export function searchFor({ tx, actor }: ReadContext, text: string): Omit<Worklo
     own: theirs,
     text,
     owner: {
+      name: accountReference.value('name', 'w.owner_id'),
       ids: (word, most) => accountIdsWith(tx, word, most),
       // The address of who shares one is not looked into: it could be guessed letter by letter.
       fits: (word, among) => accountContains('w.owner_id', theirs, word, among),

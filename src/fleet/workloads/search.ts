@@ -1,6 +1,5 @@
 // The search for workloads: the index of texts names few candidates for the rarest word, and the other words are looked
 // for among those. What is exactly meant, an id or an address, is found by the index of that column.
-import { accountReference } from '../../identity/account-records/queries.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { docsOf, idsBeginningWith, idsWithParts, MANY, type Part, searchText } from '../../kernel/search/index.ts'
@@ -23,6 +22,8 @@ export type WorkloadSearch = {
 /** The accounts with a word, where they are few; where they are many, all are found once, or each row asks. */
 export type Among = readonly string[] | 'found once' | 'asked each'
 export type OwnerSearch = {
+  /** The name of the owner of `workloads w`, as SQL. */
+  name: string
   /** The accounts with the word in what `fits` looks into, or more of them; up to `most`. */
   ids(word: string, most: number): string[]
   /** Over `workloads w`: is the word in what the actor may read of the owner? `among`: those of `ids`, if few. */
@@ -227,7 +228,7 @@ export function searchWorkloads(
     return tx.$client
       .query<Found, (string | number)[]>(
         `SELECT w.id, w.hostname AS title, ${addressesText('w.id')} AS addresses,
-           ${accountReference.value('name', 'w.owner_id')} AS owner, w.terminated_at AS terminatedAt,
+           ${search.owner.name} AS owner, w.terminated_at AS terminatedAt,
            (w.id IN (SELECT value FROM json_each(?)) OR ${isValue}) AS exact
          FROM json_each(?) e CROSS JOIN workloads w ON w.id = e.value CROSS ${searchText.join('x', 'w.id')}
            AND x.kind = w.kind

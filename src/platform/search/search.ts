@@ -42,7 +42,7 @@ function found(call: ReadContext, text: string): Found[] {
   const ended = kinds.map((kind) => kind.filter((row) => !row.exact && row.terminated))
   const found = [exact, living, ended].reduce<Found[]>((all, some) => [...all, ...share(some, MOST - all.length)], [])
   const [first, second] = found
-  // What is done is done with the one that is meant.
+  // Something is done with the one that is meant.
   if (!first?.id || (second && !first.exact) || (second?.exact && second.type === first.type)) return found
   const { actions } = sources.find(({ type }) => type === first.type) ?? {}
   return actions ? [{ ...first, actions: actions(call, first.id) }, ...found.slice(1)] : found
@@ -94,8 +94,8 @@ export const search = operation({
         exact: described(t.Boolean(), 'The whole text is its id, address or name. Such ones come first.'),
         actions: described(
           t.Array(t.Object({ title: t.String(), href: nullable(t.String()), operation: nullable(t.String()) })),
-          'What its reader can do with it now: a page to open, or an operation of it. Of the first hit, where it alone ' +
-            'is meant.',
+          'A page that its reader can open for it, or an operation that can be called on it now. Only the first hit ' +
+            'has them, where it alone is meant.',
         ),
         terminated: described(t.Boolean(), 'Only staff find what is terminated. It comes last, but for exact hits.'),
       }),

@@ -9,7 +9,7 @@ export type SearchRow = {
   exact?: boolean
   terminated?: boolean
 }
-/** What can be done with a hit: a page to open, or an operation that is called on it. */
+/** A page to open for a hit, or an operation that is called on it. */
 export type HitAction = { title: string; href: string | null; operation: string | null }
 export type SearchSource = {
   /** The kind of thing, such as `server`. */
@@ -22,7 +22,7 @@ export type SearchSource = {
   behind?: string
   /** At most `most` rows that every word of the text is in, or that have the text as their id. */
   find(call: ReadContext, text: string, most: number): SearchRow[]
-  /** What the actor can do with a hit now. */
+  /** The actions on a hit that are open to the actor now. */
   actions?(call: ReadContext, id: string): HitAction[]
 }
 

@@ -44,7 +44,8 @@ describe('berth search', () => {
     sql("UPDATE search_texts SET text = 'somebody else' WHERE id = 'usr_1'")
     sql("DELETE FROM search_texts WHERE id = 'usr_2'")
     sql(
-      "INSERT INTO search_texts VALUES ((1 << 40) + 99, 'account', 'usr_gone', NULL, 1, 'gone' || char(13) || char(13))",
+      `INSERT INTO search_texts
+       VALUES ((1 << 40) + 99, 'account', 'usr_gone', NULL, 1, 'gone' || char(13) || char(13))`,
     )
     expect([found(db, 'muller'), found(db, 'gone')]).toEqual([[], ['usr_gone']])
     const { code, out, error } = await run('verify')

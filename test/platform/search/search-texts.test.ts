@@ -148,6 +148,7 @@ describe('a search finds what the columns say', () => {
       for (let n = 0; n < 150; n++) {
         const text = wanted()
         const owner = {
+          name: 'w.owner_id',
           ids: (word: string, most: number) => accountIdsWith(db, word, most),
           fits: (word: string, among: Among) => accountContains('w.owner_id', own, word, among),
         }

@@ -255,8 +255,8 @@ describe('the order of what is found', () => {
       p.db.$client.run(
         `INSERT INTO workloads (id, kind, number, owner_id, node_id, location_id, hostname, name, vcpus, memory_mb,
            disk_gb, mac, held_mac, placement, lifecycle, created_at, pool)
-         SELECT ?1, kind, number + ?2, owner_id, node_id, location_id, ?3, ?3, 1, 1, 1, ?4, ?4, '', 'active', created_at,
-           pool
+         SELECT ?1, kind, number + ?2, owner_id, node_id, location_id, ?3, ?3, 1, 1, 1, ?4, ?4, '', 'active',
+           created_at, pool
          FROM workloads WHERE id = ?5`,
         [id, 100 + i, `web01${i}`, `52:54:00:00:01:${i + 10}`, p.serverId],
       )
