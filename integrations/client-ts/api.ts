@@ -9891,7 +9891,7 @@ export interface Operations {
         href: string
         /** The whole text is its id, address or name. Such ones come first. */
         exact: boolean
-        /** What its reader can do with it now: a page to open, or an operation of it. Of the first hit, where it alone is meant. */
+        /** A page that its reader can open for it, or an operation that can be called on it now. Only the first hit has them, where it alone is meant. */
         actions: ({
           title: string
           href: string | null

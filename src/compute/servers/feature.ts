@@ -205,11 +205,7 @@ export const serversFeature = feature({
       page: ({ id, isGone }, { kind }) => (kind === 'staff' || !isGone ? `${areas[kind]}/servers/${id}` : undefined),
     },
   ],
-<<<<<<< HEAD
   search: serverSearch,
-=======
-  search: [serverSearch],
->>>>>>> 858a4f74 (A search begins with what its text names, marks it, says what can be done with it, and finds terminated servers for staff; lists search while one types)
   checklist: [
     {
       kinds: ['staff'],

@@ -1,19 +1,8 @@
-<<<<<<< HEAD
-import { serverKind } from '../server-records/model.ts'
-import { searchOf, searchToDo } from '../workloads/search.ts'
-import { actions } from './actions.ts'
-
-const byName = searchOf(serverKind, { type: 'server', position: 10, list: (area) => `${area}/servers` })
-/** Servers by name, address or id, and what is done with one of them, for the palette. */
-export const serverSearch = [
-  byName,
-  searchToDo(byName, { word: 'Reinstall', op: actions.reinstall, behind: '/settings#reinstall', position: 15 }),
-]
-=======
 import { areas } from '../../identity/account-records/areas.ts'
 import type { Feature } from '../../kernel/feature.ts'
 import { serverKind } from '../server-records/model.ts'
-import { searchOf } from '../workloads/search.ts'
+import { searchOf, searchToDo } from '../workloads/search.ts'
+import { actions } from './actions.ts'
 import { powerServer } from './power.ts'
 import { serverRow } from './queries.ts'
 import { showServer } from './show.ts'
@@ -21,8 +10,8 @@ import { showServer } from './show.ts'
 type Source = NonNullable<Feature['search']>[number]
 const listIn = (area: string) => `${area}/servers`
 
-/** The search for servers, with what its actor can do with one. */
-export const serverSearch: Source = {
+/** The search for servers, with the actions that are open to its actor on one. */
+const byName: Source = {
   ...searchOf(serverKind, { type: 'server', position: 10, list: listIn }),
   actions(call, id) {
     const { actor, tx } = call
@@ -41,4 +30,9 @@ export const serverSearch: Source = {
     ]
   },
 }
->>>>>>> 858a4f74 (A search begins with what its text names, marks it, says what can be done with it, and finds terminated servers for staff; lists search while one types)
+
+/** Servers by name, address or id, and what is done with one of them, for the palette. */
+export const serverSearch = [
+  byName,
+  searchToDo(byName, { word: 'Reinstall', op: actions.reinstall, behind: '/settings#reinstall', position: 15 }),
+]

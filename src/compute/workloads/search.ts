@@ -59,7 +59,7 @@ export const searchToDo = (source: Source, { word, op, ...about }: Deed): Source
     return source
       .find(call, name.join(' '), most)
       .filter(({ terminated }) => !terminated)
-      .map((row) => ({ ...row, title: `${word} ${row.title}` }))
+      .map((row) => ({ ...row, exact: false, title: `${word} ${row.title}` }))
   },
 })
 /** Shorter is more often the beginning of a name. */
