@@ -5,11 +5,16 @@ import type { Routing } from '../host/network/routing.ts'
 import { announceAddresses } from '../host/start-vm.ts'
 import { log } from '../log.ts'
 import type { firewallCommands } from '../protocol/commands/firewall.ts'
+import { guestAddressIn } from '../protocol/guest-address.ts'
+import type { PortRules } from '../protocol/wire.ts'
 
 export const firewall = {
-  async 'firewall.allow'(rules, { portSecurity, routing }) {
-    await portSecurity.allow(rules)
-    await routeOrWarn(routing)
+  async 'firewall.allow'(rules, host) {
+    const before = host.state.portRulesOf(rules.workload)
+    await host.portSecurity.allow(rules)
+    await routeOrWarn(host.routing)
+    // Another vm may have had the address a moment ago, and neighbours send to its card until they are told.
+    if (before) await announceAddresses(host, rules.workload, newIn(before, rules))
     return {}
   },
   async 'firewall.float'({ workload, addresses, on }, host) {
@@ -32,6 +37,13 @@ export const firewall = {
     return {}
   },
 } satisfies Handlers<typeof firewallCommands>
+
+/** The addresses that a guest has by these rules and did not have by those before; of a prefix its own one. */
+function newIn(before: PortRules, rules: PortRules): string[] {
+  const ofGuest = ({ ipv4, ipv6 }: PortRules) => [...ipv4, ...ipv6.map((cidr) => guestAddressIn(cidr.split('/')[0]!))]
+  const had = new Set(ofGuest(before))
+  return ofGuest(rules).filter((address) => !had.has(address))
+}
 
 /** The first address of a prefix works without its route, and the routes are looked at again within a minute. */
 async function routeOrWarn(routing: Routing) {

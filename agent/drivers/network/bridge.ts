@@ -73,7 +73,10 @@ export class Bridges implements Network {
     if (names.has(middleOf(tap))) await run('ip', ['link', 'del', middleOf(tap)])
   }
 
-  announce = async (vm: { tap: string; mac: string }, addresses: readonly string[]) => announceOnBridge(vm, addresses)
+  async announce(vm: { tap: string; mac: string }, addresses: readonly string[]) {
+    announceOnBridge(vm, addresses)
+    await forgetNeighbours(addresses)
+  }
 
   async route(prefixes: readonly RoutedPrefix[]) {
     const bridges = new Set((await interfaces()).filter(({ isBridge }) => isBridge).map(({ name }) => name))
@@ -166,6 +169,15 @@ function sshAt(address: string, port = SSH_PORT): Promise<SshState> {
     clearTimeout(timer)
     opened.then((socket) => socket.terminate()).catch(() => {})
   })
+}
+
+/**
+ * The host itself hears none of these frames. It would believe for up to half a minute that the addresses are where they
+ * were before; now it asks for them again.
+ */
+async function forgetNeighbours(addresses: readonly string[]) {
+  const lines = addresses.map((address) => `neighbour flush to ${address}`)
+  if (lines.length) await run('ip', ['-batch', '-'], { stdin: `${lines.join('\n')}\n`, quietly: true })
 }
 
 const isRefusal = (error: unknown) => (error as { code?: string }).code === 'ECONNREFUSED'

@@ -1,6 +1,7 @@
 // Another primary address for a server, and two servers that swap theirs: nodes, guests, names, owners, and the rest of
 // the address that nobody has any more.
 import { describe, expect, test } from 'bun:test'
+import type { FakeNetwork } from '../../../agent/drivers/network/fake.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { wantName } from '../../../src/network/reverse-dns/queries.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
@@ -15,6 +16,7 @@ const ipsOf = async (p: World, id: string) =>
   (await p.admin('GET', `/servers/${id}/ips`)).data.map(({ address, kind }: any) => `${address} ${kind}`)
 const rulesOf = (p: World, id: string) =>
   p.node.agent.host.state.portRules().find(({ workload }) => workload === id)!.ipv4
+const announced = (p: World) => (p.node.agent.host.network as FakeNetwork).announced
 const act = (p: World, id: string, name: string, body: object, query = '') =>
   p.call(p.owner, 'POST', `/servers/${id}/actions/${name}${query}`, body)
 const change = (p: World, id: string, query = '') => act(p, id, 'change-primary-address', { version: 4 }, query)
@@ -63,6 +65,9 @@ describe('the primary address of a server', () => {
     expect(p.job(body.jobId).state).toBe('succeeded')
     expect(await ipsOf(p, id)).toEqual(['203.0.113.12 primary', '203.0.113.11 extra'])
     expect(rulesOf(p, id)).toEqual(['203.0.113.12', '203.0.113.11'])
+    // Neighbours of the node are told, who may have sent to the card of another server.
+    const { mac } = p.server(id)
+    expect(new Set(announced(p))).toEqual(new Set([`203.0.113.11 is at ${mac}`, `203.0.113.12 is at ${mac}`]))
     expect(names(p)).toEqual(['203.0.113.10 null', '203.0.113.12 web.example.com'])
     expect(notices(p)).toEqual([
       { subject: 'web01 has another address', words: expect.stringContaining('new address: 203.0.113.12') },
