@@ -185,7 +185,9 @@ async function enrollHere(given: Given): Promise<number> {
 /** That of the flags, or that from before. Throws `invalid_uplink`. */
 function uplinkGiven({ uplink, vlans = '', 'data-dir': dataDir }: Given) {
   if (uplink !== undefined) {
-    uplinkFrom(uplink, vlans)
+    if (!uplinkFrom(uplink, '')) throw new Failure('invalid_uplink', `--uplink ${uplink} is no name of an interface`)
+    if (!uplinkFrom(uplink, vlans))
+      throw new Failure('invalid_uplink', '--vlans takes all, or numbers and ranges from 1 to 4094 such as 20,100-199')
     return { uplink, vlans }
   }
   if (vlans) throw new Failure('invalid_uplink', '--vlans needs --uplink: the interface on which they are carried')

@@ -73,13 +73,10 @@ export function uplinkIn(dataDir: string): UplinkSettings | undefined {
   return uplink === undefined ? undefined : uplinkFrom(uplink, vlans)
 }
 
-/** Throws `invalid_uplink`. */
-export function uplinkFrom(name: string, vlans: string): UplinkSettings {
-  if (!INTERFACE.test(name)) throw new Failure('invalid_uplink', `${name} is no name of an interface`)
+/** Undefined: one of the two is not what it should be. */
+export function uplinkFrom(name: string, vlans: string): UplinkSettings | undefined {
   const ranges = vlans.trim() === '' ? [] : vlanRangesOf(vlans)
-  if (!ranges)
-    throw new Failure('invalid_uplink', '--vlans takes all, or numbers and ranges from 1 to 4094 such as 20,100-199')
-  return { name, vlans: ranges }
+  return ranges && INTERFACE.test(name) ? { name, vlans: ranges } : undefined
 }
 
 const readSettings = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, SETTINGS), 'utf8')) as Settings
