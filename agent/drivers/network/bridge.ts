@@ -172,8 +172,8 @@ function sshAt(address: string, port = SSH_PORT): Promise<SshState> {
 }
 
 /**
- * The host itself hears none of these frames. It would believe for up to half a minute that the addresses are where they
- * were before; now it asks for them again.
+ * The host itself hears none of these frames. It would believe for up to half a minute that the addresses are where
+ * they were before; now it asks for them again.
  */
 async function forgetNeighbours(addresses: readonly string[]) {
   const lines = addresses.map((address) => `neighbour flush to ${address}`)

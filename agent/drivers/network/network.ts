@@ -16,8 +16,8 @@ export interface Network {
   unlimit(tap: string): Promise<void>
   /**
    * Tells every neighbour on the vm's bridge, and beyond its uplink, that these addresses are at the vm's MAC address:
-   * gratuitous ARP, and unsolicited neighbour advertisements. The host forgets where it believed them to be. Without a tap, because the vm is off, it does nothing.
-   * Throws `announce_failed`.
+   * gratuitous ARP, and unsolicited neighbour advertisements. The host forgets where it believed them to be. Without a
+   * tap, because the vm is off, nobody is told. Throws `announce_failed`.
    */
   announce(vm: { tap: string; mac: string }, addresses: readonly string[]): Promise<void>
   /**
