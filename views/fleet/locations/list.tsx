@@ -45,7 +45,7 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
   {
     title: 'Location',
     kind: 'name',
-    width: 23,
+    width: 19,
     cell: (l) => (
       <>
         <Link to="/admin/node-groups/{id}" params={{ id: l.id }} title={l.name}>
@@ -70,7 +70,7 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
   {
     title: 'Nodes',
     kind: 'mid',
-    width: 13,
+    width: 12,
     cell: (l) => (
       <Link to="/admin/nodes" query={{ locationId: l.id }}>
         {nodesOf(l)}
@@ -91,8 +91,8 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
         '0'
       ),
   },
-  { title: 'Allocated memory', width: 15, cell: (l) => <Memory of={l} /> },
-  { title: 'Allocated disk', width: 15, cell: (l) => <Disk of={l} /> },
+  { title: 'Allocated memory', width: 17, cell: (l) => <Memory of={l} /> },
+  { title: 'Allocated disk', width: 18, cell: (l) => <Disk of={l} /> },
   { title: 'Free IPv4', kind: 'lo', num: true, width: 8, cell: (l) => l.freeIpv4.toLocaleString('en') },
   { title: 'Actions', kind: 'more', cell: (l) => <LocationMenu of={l} all={all} /> },
 ]
