@@ -19,6 +19,8 @@ export const addresses = [
   ...inEveryArea('/servers'),
   ...inEveryArea('/servers/{id}'),
   '/admin/servers/many',
+  '/gpu/new',
+  '/reseller/gpu/new',
   '/admin/gpu-instances/many',
   '/admin/bulk-actions',
   '/admin/traffic',

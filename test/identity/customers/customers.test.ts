@@ -42,6 +42,7 @@ describe('adding a customer', () => {
       createdAt: body.createdAt,
       servers: 0,
       allowance: { vcpus: 0, memoryMb: 0, diskGb: 0, trafficGb: 0, ipv4: 0 },
+      gpuLimit: 0,
     })
     expect(p.events().slice(before)).toEqual(['customer.created'])
     const event = p.db.$client
