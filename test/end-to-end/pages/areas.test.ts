@@ -190,7 +190,7 @@ test('a reseller adds a customer, sells it a server of what it may sell, suspend
   const suspending = await fill(page, 'Suspend', { Reason: 'Invoice 7 is overdue' })
   await suspending.getByRole('button', { name: 'Suspend' }).click()
   await state(page, 'Suspended')
-  await page.getByText('Reason: Invoice 7 is overdue').waitFor()
+  await page.getByText('Suspended. Invoice 7 is overdue.').waitFor()
   await page.getByRole('button', { name: 'Unsuspend' }).click()
   await state(page, 'Running')
 

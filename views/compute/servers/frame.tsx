@@ -26,7 +26,6 @@ import { MoveLink } from '../transfers/move-link.tsx'
 import { OwnerLink } from '../workloads/cells.tsx'
 import { JobBar, NodeAway, narrowed, Shared } from '../workloads/frame.tsx'
 import { ForceOff, PowerButton, quickPower } from './power-buttons.tsx'
-import { Unsuspend } from './settings/unsuspend.tsx'
 import { type Server, suspensionWords } from './words.ts'
 
 /** The reads of every page of a server. */
@@ -112,7 +111,6 @@ function Actions({ server: s, area }: { server: Server; area: Area }) {
         </Link>
       )}
       {!isOff && <PowerButton server={s} action={shown} />}
-      {s.status === 'suspended' && <Unsuspend server={s} />}
       <Menu label="More actions">
         {!isOff && quickPower.map((action) => action !== shown && <PowerButton server={s} action={action} inMenu />)}
         {!isOff && <ForceOff server={s} />}
