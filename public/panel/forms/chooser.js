@@ -29,7 +29,9 @@ document.addEventListener('input', ({ target }) => {
     label.htmlFor = box.id = `${input.id}-${found.id}`
     box.value = found.id
     label.textContent = value
-    $('.ticks', chooser)?.append(row)
+    // Where none was offered, there are no ticks yet.
+    const ticks = $('.ticks', chooser) ?? $('fieldset', chooser)
+    ticks?.append(row)
     input.value = ''
   }
 })
