@@ -45,7 +45,7 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
   {
     title: 'Location',
     kind: 'name',
-    width: 19,
+    width: 18,
     cell: (l) => (
       <>
         <Link to="/admin/node-groups/{id}" params={{ id: l.id }} title={l.name}>
@@ -70,7 +70,7 @@ const columnsFor = (all: readonly Location[]): readonly Column<Location>[] => [
   {
     title: 'Nodes',
     kind: 'mid',
-    width: 12,
+    width: 13,
     cell: (l) => (
       <Link to="/admin/nodes" query={{ locationId: l.id }}>
         {nodesOf(l)}
