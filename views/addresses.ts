@@ -107,6 +107,7 @@ export const addresses = [
   '/admin/backup-targets',
   '/admin/backup-plans',
   '/admin/packages',
+  '/admin/packages/new',
   '/admin/gpu',
   '/admin/gpu-offers',
   '/admin/gpu-images',

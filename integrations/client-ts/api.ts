@@ -4198,6 +4198,8 @@ export type OwnImagePage = {
 export type Package = {
   id: string
   name: string
+  /** Free text, such as vendor:number. */
+  billingProductId: string | null
   vcpus: number
   memoryMb: number
   diskGb: number
@@ -4239,8 +4241,6 @@ export type Package = {
   currency: string | null
   /** The time that the price is for. */
   pricePer: "hour" | "month"
-  /** Free text, such as vendor:number. */
-  billingProductId: string | null
   /** It can no longer be ordered. */
   archived: boolean
   servers: number
@@ -4257,6 +4257,8 @@ export type PackageChange = {
 export type PackageSold = {
   id: string
   name: string
+  /** Free text, such as vendor:number. */
+  billingProductId: string | null
   vcpus: number
   memoryMb: number
   diskGb: number
@@ -4298,8 +4300,6 @@ export type PackageSold = {
   currency: string | null
   /** The time that the price is for. */
   pricePer: "hour" | "month"
-  /** Free text, such as vendor:number. */
-  billingProductId: string | null
   /** It can no longer be ordered. */
   archived: boolean
 }
@@ -9140,6 +9140,7 @@ export interface Operations {
   'packages.create': {
     body: {
       name: OneLineOfVisibleText1To60
+      billingProductId?: OneLineOfVisibleText0To100 | null
       vcpus: number
       memoryMb: number
       diskGb: number
@@ -9164,7 +9165,6 @@ export interface Operations {
       price?: string | null
       currency?: string | null
       pricePer?: "hour" | "month"
-      billingProductId?: OneLineOfVisibleText0To100 | null
     }
     result: Package
   }
@@ -9183,6 +9183,7 @@ export interface Operations {
     path: { id: string }
     body: {
       name?: OneLineOfVisibleText1To60
+      billingProductId?: OneLineOfVisibleText0To100 | null
       vcpus?: number
       memoryMb?: number
       diskGb?: number
@@ -9207,7 +9208,6 @@ export interface Operations {
       price?: string | null
       currency?: string | null
       pricePer?: "hour" | "month"
-      billingProductId?: OneLineOfVisibleText0To100 | null
       archived?: boolean
     }
     result: Package

@@ -15,6 +15,7 @@ import { gpuOffersPage } from '../../views/catalog/gpu-offers/list.tsx'
 import { imagesPage } from '../../views/catalog/images/list.tsx'
 import { imagePage } from '../../views/catalog/images/show.tsx'
 import { packagesPage } from '../../views/catalog/packages/list.tsx'
+import { newPackagePage } from '../../views/catalog/packages/new.tsx'
 import { backupPlansPage } from '../../views/compute/backup-plans/list.tsx'
 import { backupTargetsPage } from '../../views/compute/backup-targets/list.tsx'
 import { allBackupsPages } from '../../views/compute/backups/all.tsx'
@@ -381,7 +382,7 @@ export const features: readonly Feature[] = [
   { ...ipPoolsFeature, pages: [poolsPage, poolPage] },
   { ...addressHistoryFeature, pages: [addressPage] },
   { ...imagesFeature, pages: [imagesPage, imagePage] },
-  { ...packagesFeature, pages: [packagesPage] },
+  { ...packagesFeature, pages: [packagesPage, newPackagePage] },
   { ...gpuImagesFeature, pages: [gpuImagesPage] },
   { ...gpuOffersFeature, pages: [gpuOffersPage] },
   { ...sshKeysFeature, pages: [ownKeysPage] },

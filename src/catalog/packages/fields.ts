@@ -2,7 +2,16 @@
 import { Type as t } from 'typebox'
 import { POOL_CLASS, RestartPolicy } from '../../../agent/protocol/wire.ts'
 import { restartPolicyWords } from '../../fleet/workloads/restart-policy.ts'
-import { choice, optional, required, textLine, usually, wholeNumber, yesOrNo } from '../../kernel/fields/field-list.ts'
+import {
+  choice,
+  inGroup,
+  optional,
+  required,
+  textLine,
+  usually,
+  wholeNumber,
+  yesOrNo,
+} from '../../kernel/fields/field-list.ts'
 import { units } from '../../kernel/words.ts'
 import { billingProductId, nameOfGoods, priceFields } from '../goods.ts'
 import { overTrafficPolicies, overTrafficWords } from './over-traffic.ts'
@@ -19,9 +28,10 @@ const iops = wholeNumber(10, 10_000_000)
 const mibPerSecond = wholeNumber(1, 1_000_000)
 
 export const packageFields = {
-  name: nameOfGoods('KVM 2G'),
+  name: inGroup('Name', nameOfGoods('KVM 2G')),
+  billingProductId,
   /** More need an interrupt controller that not every system knows: libvirt refuses them for the usual machine. */
-  vcpus: required(wholeNumber(1, 255), { label: 'vCPUs', initial: 2 }),
+  vcpus: required(wholeNumber(1, 255), { label: 'vCPUs', initial: 2, group: 'Size' }),
   memoryMb: required(wholeNumber(64, 4_194_304), {
     label: 'Memory',
     unit: units.memoryMb,
@@ -30,7 +40,11 @@ export const packageFields = {
   }),
   diskGb: required(wholeNumber(1, 65_536), { label: 'Disk', unit: units.diskGb, initial: 40, isBeside: true }),
   /** At most 9 PB: its bytes are still a whole number. */
-  trafficGb: optional(wholeNumber(1, 9_000_000), { label: 'Monthly traffic', unit: units.trafficGb }),
+  trafficGb: optional(wholeNumber(1, 9_000_000), {
+    label: 'Monthly traffic',
+    unit: units.trafficGb,
+    group: 'Network',
+  }),
   portMbps: optional(mbps, { label: 'Port speed', unit: 'Mbit/s', isBeside: true }),
   ipv4: usually(1, wholeNumber(0, 16), {
     label: 'IPv4 addresses',
@@ -55,6 +69,7 @@ export const packageFields = {
     description: 'The speed in each direction of a server that `throttle` slows down; null with another `overTraffic`.',
   }),
   restartPolicy: usually('on_failure', choice(RestartPolicy, restartPolicyWords), {
+    group: 'Included',
     label: 'After a crash',
     hint:
       'Up to three times in ten minutes. A server that was stopped in the panel stays off. New servers take it over; ' +
@@ -69,6 +84,7 @@ export const packageFields = {
     description: 'Snapshots that a server may have at a time; 0: none.',
   }),
   storageClass: optional(storageClass, {
+    group: 'Storage',
     label: 'Class of storage',
     placeholder: 'nvme',
     hint: 'Disks are made in storage pools of this class; each node names its own. Leave empty for any.',
@@ -89,6 +105,7 @@ export const packageFields = {
     description: 'Volumes are made in storage of this class; null: of that of its disk.',
   }),
   diskReadIops: optional(iops, {
+    group: 'Disk speed',
     label: 'Disk reads',
     unit: 'per second',
     hint: 'Of each disk. Empty for no limit.',
@@ -108,6 +125,7 @@ export const packageFields = {
     description: 'MiB.',
   }),
   newConnectionsPerSecond: optional(wholeNumber(1, 1_000_000), {
+    group: 'Limits against abuse',
     label: 'New connections',
     unit: 'per second',
     hint: 'TCP connections that a server may begin. Empty: as the settings say.',
@@ -125,6 +143,7 @@ export const packageFields = {
     hint: 'TCP port 25. Off, spam from a hijacked server stays inside; each server can be given an exception.',
     description: 'Its servers may connect to mail servers, on TCP port 25.',
   }),
-  ...priceFields,
-  billingProductId,
+  price: inGroup('Price', priceFields.price),
+  currency: priceFields.currency,
+  pricePer: priceFields.pricePer,
 }

@@ -24,6 +24,8 @@ type FieldText = {
   type?: 'time'
   /** The value in a form for a new record; without it, the default of the field. */
   initial?: string | number
+  /** The title of the group of the form in which it stands, and those behind it until the next title. */
+  group?: string
   /** It stands in one row of the form with the field before it. */
   isBeside?: boolean
   /** In the reference: of the field in responses, and in bodies. */
@@ -114,6 +116,12 @@ export const optional = <C extends Builder, B extends TSchema, R extends TSchema
   { body, response, ...kind }: Kind<C, B, R>,
   about: FieldText,
 ) => field({ ...kind, body: t.Optional(nullable(bodyWith(body, about))), response: nullable(response) }, null, about)
+
+/** The field as the first of a group of the form. */
+export const inGroup = <F extends ListedField>(group: string, field: F): F => ({
+  ...field,
+  form: { ...field.form, group },
+})
 
 // ---------------------------------------------------------------- what a list is made into
 const each = <L extends FieldList>(list: L, make: (field: ListedField, name: string) => unknown) =>

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact'
+import type { AssetName } from '../../../public/assets.ts'
 import { gpuImageIcons } from '../../../src/catalog/gpu-images/icons.ts'
 import { changeGpuImage, createGpuImage, listGpuImages } from '../../../src/catalog/gpu-images/images.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
@@ -18,6 +20,7 @@ export const gpuImagesPage = page({
   reads: { images: listGpuImages },
   title: 'GPU images',
   nav: 'gpu-images',
+  files: ['forms.css'] satisfies AssetName[],
   view: ({ images }) => (
     <>
       <Head
@@ -115,54 +118,57 @@ const ImageMenu = ({ of: i }: { of: Image }) =>
 
 const ImageFields = ({ scope, of: i }: { scope: string; of?: Image }) => (
   <>
-    <Field scope={scope} name="name" label="Name" required value={i?.name} placeholder="PyTorch 2.9" />
-    <Field
-      scope={scope}
-      name="description"
-      label="Description"
-      nullable
-      value={i?.description}
-      placeholder="PyTorch with Jupyter, for training and notebooks."
-      hint="Those who order read it."
-    />
-    {!i && (
+    <Fields title="Image">
+      <Field scope={scope} name="name" label="Name" required value={i?.name} placeholder="PyTorch 2.9" />
       <Field
         scope={scope}
-        name="reference"
-        label="Reference"
-        required
-        mono
-        placeholder="registry.example.com/ml/pytorch@sha256:…"
-        hint="Registry, name and digest. It cannot be changed: add another image for another version."
+        name="description"
+        label="Description"
+        nullable
+        value={i?.description}
+        placeholder="PyTorch with Jupyter, for training and notebooks."
+        hint="Those who order read it."
       />
-    )}
-    <Field
-      scope={scope}
-      name="mostMb"
-      label="Size at most"
-      as="number"
-      unit={units.memoryMb}
-      required
-      value={i?.mostMb ?? 20_480}
-      hint="Of its compressed layers. Nodes do not fetch a larger one."
-    />
-    <Check
-      scope={scope}
-      name="jupyter"
-      label="It has Jupyter"
-      checked={i?.jupyter ?? false}
-      hint="Its instances start it on port 8888, each with a token of its own."
-    />
-    <Field
-      scope={scope}
-      name="ports"
-      label="Other ports"
-      as="numbers"
-      value={i?.ports.join(', ')}
-      placeholder="7860, 8080"
-      hint="Of the container. SSH is always there."
-    />
-    <div class="pair">
+      {!i && (
+        <Field
+          scope={scope}
+          name="reference"
+          label="Reference"
+          required
+          mono
+          placeholder="registry.example.com/ml/pytorch@sha256:…"
+          hint="Registry, name and digest. It cannot be changed: add another image for another version."
+        />
+      )}
+      <Field
+        scope={scope}
+        name="mostMb"
+        label="Size at most"
+        as="number"
+        unit={units.memoryMb}
+        required
+        value={i?.mostMb ?? 20_480}
+        hint="Of its compressed layers. Nodes do not fetch a larger one."
+      />
+    </Fields>
+    <Fields title="What it runs">
+      <Check
+        scope={scope}
+        name="jupyter"
+        label="It has Jupyter"
+        checked={i?.jupyter ?? false}
+        hint="Its instances start it on port 8888, each with a token of its own."
+      />
+      <Field
+        scope={scope}
+        name="ports"
+        label="Other ports"
+        as="numbers"
+        value={i?.ports.join(', ')}
+        placeholder="7860, 8080"
+        hint="Of the container. SSH is always there."
+      />
+
       <Field
         scope={scope}
         name="opensPort"
@@ -183,53 +189,65 @@ const ImageFields = ({ scope, of: i }: { scope: string; of?: Image }) => (
           ...gpuImageIcons.map((value) => ({ value, label: icons[value] })),
         ]}
       />
-    </div>
+
+      <Field
+        scope={scope}
+        name="docsUrl"
+        label="Instructions"
+        type="url"
+        nullable
+        value={i?.docsUrl}
+        placeholder="https://docs.example.com/pytorch"
+        hint="A page that says how what it runs is used."
+      />
+      <TextArea
+        scope={scope}
+        name="environment"
+        label="Environment"
+        as="lines"
+        mono
+        value={i?.environment.join('\n')}
+        hint="NAME=value, one a line. An instance may set them otherwise. Put no secret here."
+      />
+      <TextArea
+        scope={scope}
+        name="command"
+        label="Command"
+        as="lines-null"
+        mono
+        value={i?.command?.join('\n')}
+        hint="One argument a line, in place of the command of the image. Empty: that of the image."
+      />
+    </Fields>
+    <Registry scope={scope} of={i} />
+  </>
+)
+
+const Registry = ({ scope, of: i }: { scope: string; of: Image | undefined }) => (
+  <Fields title="Registry">
     <Field
       scope={scope}
-      name="docsUrl"
-      label="Instructions"
-      type="url"
+      name="registryUsername"
+      label="Login of the registry"
       nullable
-      value={i?.docsUrl}
-      placeholder="https://docs.example.com/pytorch"
-      hint="A page that says how what it runs is used."
-    />
-    <TextArea
-      scope={scope}
-      name="environment"
-      label="Environment"
-      as="lines"
       mono
-      value={i?.environment.join('\n')}
-      hint="NAME=value, one a line. An instance may set them otherwise. Put no secret here."
+      value={i?.registryUsername}
+      hint="Empty where it asks for none."
     />
-    <TextArea
+    <Field
       scope={scope}
-      name="command"
-      label="Command"
-      as="lines-null"
-      mono
-      value={i?.command?.join('\n')}
-      hint="One argument a line, in place of the command of the image. Empty: that of the image."
+      name="registryPassword"
+      label="Password or token"
+      type="password"
+      autocomplete="new-password"
+      hint={i?.registryUsername ? 'Empty: the one that is kept stays.' : undefined}
     />
-    <div class="pair">
-      <Field
-        scope={scope}
-        name="registryUsername"
-        label="Login of the registry"
-        nullable
-        mono
-        value={i?.registryUsername}
-        hint="Empty where it asks for none."
-      />
-      <Field
-        scope={scope}
-        name="registryPassword"
-        label="Password or token"
-        type="password"
-        autocomplete="new-password"
-        hint={i?.registryUsername ? 'Empty: the one that is kept stays.' : undefined}
-      />
-    </div>
-  </>
+  </Fields>
+)
+
+const Fields = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <fieldset class="group" aria-label={title}>
+    <h2>{title}</h2>
+    <div class="fields">{children}</div>
+  </fieldset>
 )

@@ -1,11 +1,12 @@
+import type { AssetName } from '../../../public/assets.ts'
 import { packageFields } from '../../../src/catalog/packages/fields.ts'
 import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
-import { type Answers, allIfAllowed, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { listPools } from '../../../src/network/ip-pools/pools.ts'
-import { Action, EditEntry, Menu } from '../../components/action.tsx'
+import { EditEntry, Menu } from '../../components/action.tsx'
 import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
@@ -17,14 +18,15 @@ type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
 export const packagesPage = page({
   path: '/admin/packages',
-  reads: { packages: listPackages, pools: allIfAllowed(listPools) },
+  reads: { packages: listPackages },
   title: 'Packages',
   nav: 'packages',
-  view: ({ packages, pools }) => (
+  files: ['forms.css'] satisfies AssetName[],
+  view: ({ packages }) => (
     <>
       <Head
         title="Packages"
-        actions={<AddPackage hasIpv6={!pools || pools.data.some(({ version }) => version === 6)} />}
+        actions={<AddPackage />}
         sub={<span>Sizes that servers are ordered in. A server keeps the size it was ordered with.</span>}
       />
       <List
@@ -94,18 +96,13 @@ const columns: readonly Column<Package>[] = [
   { title: 'Actions', kind: 'more', cell: (p) => <PackageMenu of={p} /> },
 ]
 
-/** Where no pool has IPv6, a package that asks for it could not be ordered. */
-const AddPackage = ({ hasIpv6 }: { hasIpv6: boolean }) => (
-  <Action
-    op={createPackage}
-    label="Add package"
-    icon="plus"
-    tone="pri"
-    wide
-    done="{name} is added"
-    fields={<ListedFields list={packageFields} scope="package" initial={hasIpv6 ? {} : { ipv6Prefix: '' }} />}
-  />
-)
+const AddPackage = () =>
+  useAt().may(createPackage) ? (
+    <Link class="btn pri" to="/admin/packages/new">
+      <Icon name="plus" />
+      Add package
+    </Link>
+  ) : null
 
 /** Nothing for readers who may only look. */
 const PackageMenu = ({ of: p }: { of: Package }) =>

@@ -1,4 +1,5 @@
-// A form of the fields of a list (src/kernel/fields/field-list.ts), in their order.
+// A form of the fields of a list (src/kernel/fields/field-list.ts), in their order, and in groups where it has some:
+// forms.css draws those.
 import type { ComponentChildren } from 'preact'
 import type { FieldList, ListedField } from '../../../src/kernel/fields/field-list.ts'
 import { Check, Field, Select } from '../field.tsx'
@@ -18,11 +19,26 @@ type Props<L extends FieldList> = {
 
 export function ListedFields<L extends FieldList>({ list, scope, of, initial, instead, before }: Props<L>) {
   const rows: string[][] = []
-  for (const [name, { form }] of Object.entries(list))
+  const groups: { title: string; names: string[] }[] = []
+  for (const [name, { form }] of Object.entries(list)) {
+    if (form.group) groups.push({ title: form.group, names: [] })
+    groups.at(-1)?.names.push(name)
     if (form.isBeside) rows.at(-1)!.push(name)
     else rows.push([name])
+  }
   const drawn = (name: string) =>
     instead?.[name] || <OneField scope={scope} name={name} field={list[name]!} of={of} begins={initial?.[name]} />
+  if (groups.length)
+    return (
+      <>
+        {groups.map(({ title, names }) => (
+          <fieldset class="group" aria-label={title}>
+            <h2>{title}</h2>
+            <div class="fields">{names.map(drawn)}</div>
+          </fieldset>
+        ))}
+      </>
+    )
   return (
     <>
       {rows.map((row) => (
@@ -43,7 +59,7 @@ type OneFieldProps = {
   begins: string | number | undefined
 }
 function OneField({ scope, name, field: { control, words = {}, form, usual }, of, begins }: OneFieldProps) {
-  const { isBeside: _, initial = usual as string | number | undefined, ...shown } = form
+  const { isBeside: _, group: __, initial = usual as string | number | undefined, ...shown } = form
   const isNullable = usual === null
   const value = of ? of[name] : (begins ?? initial)
   if (control === 'check') return <Check scope={scope} name={name} {...shown} checked={!!value} />

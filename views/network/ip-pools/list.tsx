@@ -86,7 +86,7 @@ export const PoolUse = ({ of: p, inline = false }: UseProps) =>
       label="In use, reserved or resting"
       value={p.held + p.reserved + p.resting}
       total={p.total}
-      words={`${(p.free ?? 0).toLocaleString('en')} of ${p.total.toLocaleString('en')} free`}
+      words={`${(p.held + p.reserved + p.resting).toLocaleString('en')} of ${p.total.toLocaleString('en')} taken`}
       inline={inline}
     />
   )

@@ -63,7 +63,7 @@ const columns: readonly Column<Announcement>[] = [
     ),
   },
   { title: 'State', kind: 'state', cell: (a) => <Shown of={a} /> },
-  { title: 'For', cell: (a) => <Readers of={a} /> },
+  { title: 'For', width: 16, cell: (a) => <Readers of={a} /> },
   { title: 'From', cell: (a) => <Exact iso={a.startsAt} /> },
   { title: 'Until', cell: (a) => (a.endsAt ? <Exact iso={a.endsAt} /> : 'No end') },
   { title: 'Actions', kind: 'more', cell: (a) => <AnnouncementMenu of={a} /> },
