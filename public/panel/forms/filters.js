@@ -24,14 +24,13 @@ async function show(/** @type {string} */ address, typed = false) {
   const before = location.pathname + location.search
   if (address !== before) history[typed && before === typedAddress ? 'replaceState' : 'pushState'](null, '', address)
   typedAddress = typed ? address : ''
-  if (address !== before || !typed) await refresh()
+  await refresh()
   settle()
 }
 
 /** Empty fields are left out of the address. */
 function apply(/** @type {HTMLFormElement} */ form, typed = false) {
   clearTimeout(choosing)
-  clearTimeout(typing)
   const fields = [...new FormData(form)].filter(([, value]) => value)
   for (const field of fields)
     if ($(`[name="${field[0]}"]`, form)?.matches('[type=datetime-local]')) field[1] = isoOf(String(field[1]))
@@ -39,45 +38,28 @@ function apply(/** @type {HTMLFormElement} */ form, typed = false) {
   return show(location.pathname + (query && `?${query}`), typed)
 }
 
-/** @type {any} */
-let typing
-/** The form that is being called for; `again`: its text has changed since. */
-let [calling, again] = [false, false]
-/** The list follows the text, one call at a time. */
-async function follow(/** @type {HTMLFormElement} */ form) {
-  if (calling) again = true
-  if (calling) return
-  calling = true
-  try {
-    do {
-      again = false
-      await apply(form, true)
-    } while (again && form.isConnected)
-  } finally {
-    calling = false
+let calling = false
+/** The list follows what is typed or chosen, one call at a time. */
+function follow(/** @type {HTMLFormElement} */ form, typed = true) {
+  if (calling) choosing = setTimeout(follow, 100, form, typed)
+  else {
+    calling = true
+    apply(form, typed).finally(() => (calling = false))
   }
 }
-document.addEventListener('input', ({ target }) => {
-  const input = /** @type {HTMLInputElement} */ (target)
-  if (!input.form || !input.matches('[data-filters] [name=q]')) return
-  const { form } = input
-  clearTimeout(typing)
-  // Everything has one letter: nobody looks for that. Enter does.
-  if (input.value.trim().length !== 1) typing = setTimeout(() => follow(form), 250)
-})
-
 /** @type {any} */
 let choosing
 let byKey = false
 addEventListener('keydown', () => (byKey = true), true)
 addEventListener('pointerdown', () => (byKey = false), true)
-document.addEventListener('change', ({ target }) => {
-  const field = /** @type {HTMLSelectElement} */ (target)
-  const { form } = field
-  if (!field.matches('select, [data-chooser] [type=hidden]') || !form?.matches('[data-filters]')) return
+document.addEventListener('input', ({ target }) => {
+  const { form, name, value } = /** @type {HTMLSelectElement} */ (target)
+  const isChoice = target instanceof HTMLSelectElement
+  // One letter is sought with Enter: nearly everything has it.
+  if (!form?.matches('[data-filters]') || (!isChoice && (name !== 'q' || value.length === 1))) return
   clearTimeout(choosing)
   // Arrow keys pass the choices that lie between.
-  choosing = setTimeout(() => apply(form), byKey ? 700 : 0)
+  choosing = setTimeout(follow, isChoice ? (byKey ? 700 : 0) : 250, form, !isChoice)
 })
 document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target)
