@@ -11,6 +11,7 @@ import { moment, text } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { declaredName } from '../../kernel/declared-names.ts'
 import { MISCONDUCT } from '../../kernel/nodes/misconduct.ts'
+import { NODE_FAILED } from '../roll-outs/stop.ts'
 import type { LineRow } from './queries.ts'
 
 /** The way a call came in; `node` is the node itself, enrolling or reporting. */
@@ -90,6 +91,7 @@ export const otherLines = {
   [ADDRESSES_FREED]: 'Addresses free that the node does not use any more',
   [CRASHED]: 'Ended unexpectedly',
   [OUT_OF_SALE]: 'GPU out of sale',
+  [NODE_FAILED]: 'A roll-out stopped here',
   [CONSOLE_OPENED]: 'Used the console',
   [CONSOLE_CLOSED]: 'Closed the console',
 } as const
@@ -100,4 +102,4 @@ export const otherActions: Readonly<Record<string, Readonly<Record<string, strin
   [OUT_OF_SALE]: outOfSaleActions,
 }
 /** Lines of something that went wrong, although no call was refused. */
-export const mishaps: ReadonlySet<string> = new Set([CRASHED, OUT_OF_SALE])
+export const mishaps: ReadonlySet<string> = new Set([CRASHED, NODE_FAILED, OUT_OF_SALE])

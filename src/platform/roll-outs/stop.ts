@@ -3,11 +3,16 @@ import { Type as t } from 'typebox'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { activeStaffWith } from '../../identity/account-records/staff-with.ts'
 import { notify } from '../../identity/notices/notify.ts'
+import { system } from '../../kernel/api/actor.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
+import { auditLine } from '../../kernel/audit/audit.ts'
 import type { Tx } from '../../kernel/db/open.ts'
 import { emit } from '../../kernel/jobs/outbox.ts'
 import { changeRollOut, changeRollOutNode, type RollOut, type RollOutNode } from './queries.ts'
 import type { RollOutNodeState } from './tables.ts'
+
+/** Names the audit line: no operation is called for it. */
+export const NODE_FAILED = 'roll-outs.node-failed'
 
 export const stoppedData = t.Object({
   rollOut: t.Object({ id: t.String(), version: t.String() }),
@@ -47,6 +52,10 @@ export function stopAt(
   const paused = { state: 'paused', failedNodeId: row.nodeId, reason, pausedAt: now } as const
   changeRollOut(tx, rollOut.id, paused)
   const { name } = nodeById(tx, row.nodeId)!
+  auditLine(tx, app, {
+    ...{ actor: system, operation: NODE_FAILED, target: row.nodeId, from: '', requestId: '', result: 'done' },
+    details: { rollOutId: rollOut.id, version: rollOut.version, state, code, reason },
+  })
   emit(tx, now, 'roll_out.stopped', concerning(row), {
     rollOut: { id: rollOut.id, version: rollOut.version },
     node: { id: row.nodeId, name },

@@ -209,6 +209,7 @@ describe('the page of it', () => {
       'nodes.addresses-freed',
       'workloads.crashed',
       'gpus.out-of-sale',
+      'roll-outs.node-failed',
       'consoles.opened',
       'consoles.closed',
     ])

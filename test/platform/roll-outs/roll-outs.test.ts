@@ -39,6 +39,8 @@ test('the first failure stops it: others are not touched, staff are told, and it
   const what = `n06 went back to ${BEFORE} by itself: the roll-out of ${VERSION} has stopped.`
   expect(attention.map((one: any) => one.what)).toContain(what)
   expect(p.events().filter((type) => type === 'roll_out.stopped')).toHaveLength(1)
+  const audited = p.auditLines().filter(({ operation }) => operation === 'roll-outs.node-failed')
+  expect(audited.map(({ target }) => target)).toEqual([p.idOf('n06')])
   expect(p.mailed().map(({ subject }) => subject)).toEqual([`The roll-out of ${VERSION} stopped at n06`])
   expect((await p.act(id, 'continue')).status).toBe(200)
   const done = await p.until(id, ({ finishedAt }) => finishedAt !== null)
