@@ -39,7 +39,7 @@ describe.each(documents)('%s', (document) => {
       if (command === 'release') return expect(['make', 'manifest', 'sign', 'verify', 'keys']).toContain(name)
       if (command === 'secrets') return expect(['rotate', 'list', 'drop']).toContain(name)
       if (command === 'search') return expect(['verify', 'rebuild']).toContain(name)
-      if (command === 'agent') return expect(['run', 'enroll', 'doctor', 'version']).toContain(name)
+      if (command === 'agent') return expect(['run', 'enroll', 'uplink', 'doctor', 'version']).toContain(name)
       if (command !== 'admin' || ['list', 'create-staff', 'create-token', 'OPERATION'].includes(name)) {
         const known = [
           '--email',

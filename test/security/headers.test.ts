@@ -70,7 +70,11 @@ async function mustBeFenced(path: string, response: Response): Promise<string> {
   const made = `style-src-elem 'self' 'nonce-${nonce}'; style-src-attr 'unsafe-inline'; `
   expect([path, found]).toEqual([
     path,
-    { ...ofPages, 'content-security-policy': policy(scripts, isConsole ? made : '') },
+    {
+      ...ofPages,
+      ...(text && { vary: 'Accept-Encoding' }),
+      'content-security-policy': policy(scripts, isConsole ? made : ''),
+    },
   ])
   expect([path, response.headers.get('X-Request-Id')]).toEqual([path, expect.stringMatching(/^[0-9a-f-]{36}$/)])
   for (const [tag] of text.matchAll(/<script\b[^>]*>/g))

@@ -60,7 +60,7 @@ describe('a node that is away', () => {
     await as('staff', async (page) => {
       await page.goto('/admin')
       expect(await page.locator('.stats').textContent()).toStartWith('Servers running0 of 85 unreachable')
-      await page.getByText('1 node away').waitFor()
+      await page.getByText('1 of 2 nodes away').waitFor()
       await clean(page, 'overview-node-away')
       await tabTo(page, 'Open node')
       await page.keyboard.press('Enter')

@@ -7,6 +7,7 @@ import { instanceById } from '../../../src/compute/gpu-instances/model.ts'
 import { tellIdleStop } from '../../../src/compute/gpu-instances/use/notices.ts'
 import { purgeDue } from '../../../src/compute/servers/life/terminate.ts'
 import { tellAfter } from '../../../src/imports/messages/tell.ts'
+import { minuteText } from '../../../src/kernel/db/clock.ts'
 import { write } from '../../../src/kernel/db/open.ts'
 import { putSetting, removeSetting } from '../../../src/kernel/db/queries.ts'
 import { settleTraffic } from '../../../src/network/traffic/limits.ts'
@@ -187,8 +188,7 @@ const ways: Record<string, Way> = {
   async server_terminated() {
     const { id, hostname } = await order()
     await p.admin('DELETE', `/servers/${id}`)
-    const until = new Date(p.now() + 24 * 3_600_000).toISOString()
-    expect((await newest()).words).toContain(`until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC`)
+    expect((await newest()).words).toContain(`until ${minuteText(p.now() + 24 * 3_600_000)}`)
     return [`${hostname} is terminated`, '/servers']
   },
   async server_undeleted() {

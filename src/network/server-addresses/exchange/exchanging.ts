@@ -100,7 +100,10 @@ function tellOf(
 }
 
 /** The other server of a swap, from the record on. */
-export const takingAddress = forwardSaga<{ part: Part }>('take_address', { title: 'Address swap', neverStops: true })
+export const takingAddress = forwardSaga<{ part: Part }>('take_address', {
+  title: 'Taking a swapped address',
+  neverStops: true,
+})
   .record('plan', 'Preparing the change', { do: (tx, { input: { part } }) => planPart(tx, part) })
   .command('allow', 'Allowing its new address', {
     do: ({ input: { part }, out: { plan } }, source) => commands.allow({ part, plan }, source),
