@@ -13,44 +13,41 @@ export function refresh() {
 }
 
 /** The name of a control, whether it is a form's button, opens a dialog or is off. */
-const nameOf = (/** @type {Element} */ control) => control.getAttribute('aria-label') ?? control.textContent?.trim()
+const nameOf = (/** @type {Element} */ control) => control.ariaLabel || control.textContent
 const controls = 'a[href], summary, button'
 /**
- * The place of the focus before a redraw. `within`: the nearest thing around it that has an id.
- * @type {{ name: string | undefined, within: string | undefined, group: Element | null, rows: Element | null,
+ * The place of the focus before a redraw. `within`: its group of actions, or what has an id.
+ * @type {{ name: string | null, within: Element | null | undefined, rows: Element | null | undefined,
  *   at: number, section: Element | null } | undefined}
  */
 let focused
-function remember() {
-  const active = document.activeElement
+document.addEventListener('htmx:before:swap', () => {
+  const active = $(':focus')
   const row = active?.closest('tr, li')
-  focused =
-    active && active !== document.body
-      ? {
-          name: nameOf(active),
-          within: active.parentElement?.closest('[id]')?.id,
-          group: active.closest('.acts, .bar'),
-          rows: row?.parentElement ?? null,
-          at: row ? [...(row.parentElement?.children ?? [])].indexOf(row) : 0,
-          section: active.closest('.sec'),
-        }
-      : undefined
-}
-document.addEventListener('htmx:before:swap', remember)
+  const rows = row?.parentElement
+  focused = active
+    ? {
+        name: nameOf(active),
+        within: active.parentElement?.closest('.acts, [id]'),
+        rows,
+        at: row && rows ? [...rows.children].indexOf(row) : 0,
+        section: active.closest('.sec'),
+      }
+    : undefined
+})
 /**
- * A button is another element once it is off: the focus goes to the one of the same name, then to its neighbour. When
- * the focused row is removed, it goes to the next row, else to the heading, else to the top.
+ * A button is another element once it is off: the focus goes to the one of the same name. When the focused row is
+ * removed, it goes to the next row, else to the heading, else to a neighbour, else to the top.
  */
 document.addEventListener('htmx:after:swap', () => {
-  if (!focused || (document.activeElement && document.activeElement !== document.body)) return
-  const { name, within, group, rows, at, section } = focused
-  const place = within === undefined ? null : document.getElementById(within)
-  const same = place && $$(controls, place).find((control) => nameOf(control) === name)
-  const neighbour = group?.isConnected ? $(controls, group) : null
-  const next = rows?.isConnected ? (rows.children[at] ?? rows.lastElementChild) : null
-  const heading = section?.isConnected ? /** @type {HTMLElement | null} */ (section.querySelector('h2')) : null
+  if (!focused || $(':focus')) return
+  const { name, within, rows, at, section } = focused
+  const same = within?.isConnected && $$(controls, within).find((control) => nameOf(control) === name)
+  const next = rows && (rows.children[at] ?? rows.lastElementChild)
+  const heading = section?.isConnected && $('h2', section)
   if (heading) heading.tabIndex = -1
-  const target = same ?? (next && $(controls, next)) ?? neighbour ?? heading ?? $('#main')
+  const first = (/** @type {Element | null | false | undefined} */ of) => of && of.isConnected && $(controls, of)
+  const target = same || first(next) || heading || first(within) || $('#main')
   target?.focus({ preventScroll: true })
 })
 
