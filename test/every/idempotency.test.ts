@@ -58,10 +58,14 @@ const jobs = (p: Everything) =>
     `SELECT count(*) AS n FROM jobs WHERE kind NOT IN ('remove_disk', 'remove_layer', 'clear_move')
      AND NOT (kind = 'check_cards' AND started_by_type = 'system')`,
   )
-/** How many jobs the answer says that the call started: one for each server that is stopped, or one in all. */
-/** A swap holds the other server by a job of its own, which the answer does not name. */
-const jobsToldBy = ({ body }: Reply): number =>
-  body.stopping?.length ?? body.servers?.length ?? (body.jobId || body.drainId ? 1 : 0)
+/**
+ * How many jobs the answer says that the call started: one for each server that is stopped, or one in all. Of a swap
+ * it names one; another holds the other server until the record, and a third brings it its address from then on.
+ */
+function jobsToldBy({ body }: Reply): number {
+  const isSwap = body.servers?.length === 2
+  return body.stopping?.length ?? (isSwap ? 3 : (body.servers?.length ?? (body.jobId || body.drainId ? 1 : 0)))
+}
 
 const snapshotOf = (p: Everything, serverId: string) =>
   p.db.$client.query<{ id: string }, [string]>('SELECT id FROM snapshots WHERE server_id = ?').get(serverId)?.id ??

@@ -764,6 +764,7 @@ const ofNoThing = [
   'notices.list',
   'backup-repositories.list',
   'gpus.list',
+  'gpu-instances.offers',
 ]
 
 describe('lists and counts', () => {

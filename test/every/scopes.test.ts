@@ -71,6 +71,7 @@ const neighbours: Record<string, readonly string[]> = {
   'jobs.log': ['img'],
   'pools.list': ['nod'],
   'pools.get': ['nod'],
+  'pools.nodes': ['nod'],
   'pools.addresses': ['srv'],
   // A report of abuse asks for a customer: which of its servers had the address, and by which job.
   'pools.history': ['srv', 'fip', 'job'],

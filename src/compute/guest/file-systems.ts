@@ -14,7 +14,7 @@ export const listFileSystems = operation({
   on: endedServer,
   response: namedSchema('FileSystems', {
     seenAt: described(nullable(time), 'When its guest agent told it; null: none has.'),
-    data: t.Array(
+    fileSystems: t.Array(
       t.Object({
         path: described(t.String(), 'Where it is mounted. The guest can claim anything.'),
         device: t.String(),
@@ -26,7 +26,7 @@ export const listFileSystems = operation({
   }),
   run({ tx, target }) {
     const guest = guestOf(tx, target.id)
-    const data = guest?.fileSystems ?? []
-    return { seenAt: isoOrNull(data.length ? (guest?.detectedAt ?? null) : null), data }
+    const fileSystems = guest?.fileSystems ?? []
+    return { seenAt: isoOrNull(fileSystems.length ? (guest?.detectedAt ?? null) : null), fileSystems }
   },
 })

@@ -36,7 +36,7 @@ test('disks are as full as the guest told last, and it is asked again within the
   p.turnClock(MINUTE)
   await look(p)
   const first = await read(p, p.id)
-  expect(first.data).toEqual([disk('/', 'vda1', 18 * GIB), disk('/srv', 'vdb', GIB)])
+  expect(first.fileSystems).toEqual([disk('/', 'vda1', 18 * GIB), disk('/srv', 'vdb', GIB)])
   expect(Math.abs(Date.parse(first.seenAt) - p.now())).toBeLessThan(1000)
   const shown = await page(p, p.id)
   expect(shown).toContain('id="file-systems"')
@@ -48,7 +48,7 @@ test('disks are as full as the guest told last, and it is asked again within the
   expect(await read(p, p.id)).toEqual(first)
   p.turnClock(2 * MINUTE)
   await look(p)
-  expect((await read(p, p.id)).data).toEqual([disk('/', 'vda1', 19 * GIB)])
+  expect((await read(p, p.id)).fileSystems).toEqual([disk('/', 'vda1', 19 * GIB)])
 })
 
 test('a guest that does not tell is asked rarely, and nothing is shown of it', async () => {
@@ -61,7 +61,7 @@ test('a guest that does not tell is asked rarely, and nothing is shown of it', a
   told(p, p.id, [disk('/', 'vda1', GIB)])
   p.turnClock(2 * 60 * MINUTE)
   await look(p)
-  expect((await read(p, p.id)).data).toEqual([])
+  expect((await read(p, p.id)).fileSystems).toEqual([])
 })
 
 test('a reinstallation forgets them, and nobody else reads them', async () => {
@@ -69,11 +69,11 @@ test('a reinstallation forgets them, and nobody else reads them', async () => {
   told(p, p.id, [disk('/', 'vda1', GIB)])
   p.turnClock(MINUTE)
   await look(p)
-  expect((await read(p, p.id)).data).toHaveLength(1)
+  expect((await read(p, p.id)).fileSystems).toHaveLength(1)
   const other = p.account('customer', 'Mallory')
   expect((await read(p, p.id, other)).error.code).toBe('server_not_found')
   const { imageId, access } = p.order
   await p.call(p.customer, 'POST', `/servers/${p.id}/actions/reinstall`, { imageId, access })
   await p.settle()
-  expect((await read(p, p.id)).data).toEqual([])
+  expect((await read(p, p.id)).fileSystems).toEqual([])
 })

@@ -8,11 +8,11 @@ import { Time } from '../../../components/time.tsx'
 import { bytes } from '../../../components/words.ts'
 
 export type FileSystems = Answers<{ f: typeof listFileSystems }>['f']
-type FileSystem = FileSystems['data'][number]
+type FileSystem = FileSystems['fileSystems'][number]
 
 /** The whole of its disk: what is mounted at `/`, on Windows its first drive. */
-export const rootOf = ({ data }: FileSystems): FileSystem | undefined =>
-  data.find(({ path }) => path === '/') ?? data[0]
+export const rootOf = ({ fileSystems }: FileSystems): FileSystem | undefined =>
+  fileSystems.find(({ path }) => path === '/') ?? fileSystems[0]
 
 /** Nothing where no guest agent tells. */
 export const Disks = ({ of }: { of: FileSystems | undefined }) =>
@@ -27,7 +27,7 @@ export const Disks = ({ of }: { of: FileSystems | undefined }) =>
         </>
       }
     >
-      <Table label="Disk use" rows={of.data} columns={columns} idOf={({ device }) => `fs-${device}`} />
+      <Table label="Disk use" rows={of.fileSystems} columns={columns} idOf={({ device }) => `fs-${device}`} />
     </Section>
   ) : null
 

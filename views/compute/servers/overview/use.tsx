@@ -99,7 +99,7 @@ function lineWords(title: string, values: Values, unit: Unit): string {
   return `${title} over ${USE_HOURS} hours, between ${least} and ${most}`
 }
 
-const Disk = ({ of: { usedBytes, totalBytes }, href }: { of: FileSystems['data'][number]; href: string }) => (
+const Disk = ({ of: { usedBytes, totalBytes }, href }: { of: FileSystems['fileSystems'][number]; href: string }) => (
   <Link href={href}>
     <span>Disk</span>
     <b>
