@@ -1419,7 +1419,7 @@ export type EventType = {
 export type FileSystems = {
   /** When its guest agent told it; null: none has. */
   seenAt: string | null
-  data: ({
+  fileSystems: ({
     /** Where it is mounted. The guest can claim anything. */
     path: string
     device: string

@@ -30,7 +30,7 @@ const page = async (p: World, id: string) => {
 
 test('disks are as full as the guest told last, and it is asked again within the hour', async () => {
   using p = await running()
-  expect(await read(p, p.id)).toEqual({ seenAt: null, data: [] })
+  expect(await read(p, p.id)).toEqual({ seenAt: null, fileSystems: [] })
   expect(await page(p, p.id)).not.toContain('id="file-systems"')
   told(p, p.id, [disk('/', 'vda1', 18 * GIB), disk('/srv', 'vdb', GIB)])
   p.turnClock(MINUTE)
@@ -56,7 +56,7 @@ test('a guest that does not tell is asked rarely, and nothing is shown of it', a
   told(p, p.id, [])
   p.turnClock(MINUTE)
   await look(p)
-  expect(await read(p, p.id)).toEqual({ seenAt: null, data: [] })
+  expect(await read(p, p.id)).toEqual({ seenAt: null, fileSystems: [] })
   expect((await p.call(p.customer, 'GET', `/servers/${p.id}`)).body.os.name).toBe('Fake Linux')
   told(p, p.id, [disk('/', 'vda1', GIB)])
   p.turnClock(2 * 60 * MINUTE)
