@@ -23,6 +23,8 @@ export type Column<Row> = {
   head?: ComponentChildren
   /** The first order when the title is pressed: a value of the list's parameter `sort`. */
   sort?: string
+  /** The list is in this order, that of `sort`, while its address asks for none. */
+  usual?: boolean
 }
 type TableProps<Row> = {
   label: string
@@ -74,7 +76,7 @@ export const Table = <Row,>({ label, rows, columns, idOf, flow, stick, sortable 
   </table>
 )
 
-/** A title that sorts goes from its first order to the reverse, and to the list's own. */
+/** A title that sorts goes from its first order to the reverse, and to the list's own, which is marked, too. */
 function Heading<Row>({ of: c, sortable }: { of: Column<Row>; sortable: boolean | undefined }) {
   const at = useAt()
   const look = [/mid|lo/.test(c.kind ?? '') && c.kind, c.num && 'num'].filter(Boolean).join(' ') || undefined
@@ -85,9 +87,9 @@ function Heading<Row>({ of: c, sortable }: { of: Column<Row>; sortable: boolean 
       </th>
     )
   const reverse = c.sort.startsWith('-') ? c.sort.slice(1) : `-${c.sort}`
-  const now = at.query['sort']
+  const now = at.query['sort'] || (c.usual ? c.sort : undefined)
   const order = now !== c.sort && now !== reverse ? undefined : now.startsWith('-') ? 'descending' : 'ascending'
-  const next = now === c.sort ? reverse : now === reverse ? null : c.sort
+  const next = now === c.sort ? reverse : now === reverse || c.usual ? null : c.sort
   return (
     <th scope="col" class={look} aria-sort={order}>
       <a href={addressWith(at, { sort: next })} data-list="">

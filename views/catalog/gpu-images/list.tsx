@@ -50,6 +50,7 @@ const columns: readonly Column<Image>[] = [
     kind: 'name',
     width: 30,
     sort: 'name',
+    usual: true,
     cell: (i) => (
       <>
         <b title={i.name}>{i.name}</b>

@@ -59,6 +59,7 @@ const columns = (choices: Choices): readonly Column<Offer>[] => [
     kind: 'name',
     width: 18,
     sort: 'name',
+    usual: true,
     cell: (o) => (
       <>
         <b title={o.name}>{o.name}</b>

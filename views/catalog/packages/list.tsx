@@ -51,6 +51,7 @@ const columns: readonly Column<Package>[] = [
     kind: 'name',
     width: 20,
     sort: 'name',
+    usual: true,
     cell: (p) => (
       <>
         <b title={p.name}>{p.name}</b>

@@ -80,6 +80,7 @@ const columns: readonly Column<Node>[] = [
     kind: 'name',
     width: 20,
     sort: 'name',
+    usual: true,
     cell: (n) => (
       <>
         <Link to="/admin/nodes/{id}" params={{ id: n.id }} title={n.name}>

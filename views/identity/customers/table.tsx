@@ -22,7 +22,7 @@ export const customerSorts = {
   state: { title: 'State', sort: '-lockedAt' },
   email: { title: 'E-mail', sort: 'email' },
   externalId: { title: 'External id', sort: 'externalId' },
-  since: { title: 'Customer since', sort: '-createdAt' },
+  since: { title: 'Customer since', sort: '-createdAt', usual: true },
 } as const
 
 export function CustomerTable({ customers, area, reseller = true, sortable }: TableProps) {

@@ -121,5 +121,12 @@ const columns: readonly Column<Reseller>[] = [
     cell: (r) => <Share used={r.used.servers} limit={r.quotas.servers} of="servers" />,
   },
   { title: 'Near a quota', kind: 'mid', width: 14, cell: (r) => <NearQuotas of={r} /> },
-  { title: 'Reseller since', kind: 'lo', width: 10, sort: '-createdAt', cell: (r) => <Time iso={r.createdAt} /> },
+  {
+    title: 'Reseller since',
+    kind: 'lo',
+    width: 10,
+    sort: '-createdAt',
+    usual: true,
+    cell: (r) => <Time iso={r.createdAt} />,
+  },
 ]

@@ -49,6 +49,7 @@ const columns: readonly Column<Pool>[] = [
     kind: 'name',
     width: 22,
     sort: 'name',
+    usual: true,
     cell: (p) => (
       <Link to="/admin/ip-pools/{id}" params={{ id: p.id }} title={p.name}>
         {p.name}

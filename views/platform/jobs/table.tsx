@@ -31,7 +31,7 @@ export const jobSorts = {
   title: { title: 'Job', sort: 'title' },
   state: { title: 'State', sort: 'state' },
   startedBy: { title: 'Started by', sort: 'startedBy' },
-  started: { title: 'Started', sort: '-createdAt' },
+  started: { title: 'Started', sort: '-createdAt', usual: true },
 } as const
 
 type JobTableProps = { jobs: readonly Job[]; area: Area; server?: boolean; node?: boolean; sortable?: boolean }
