@@ -3572,6 +3572,10 @@ export type Message = {
       id: string
       name: string
     }
+    account?: {
+      id: string
+      name: string
+    }
     serverIds?: (string)[]
   }
   /** Customers of resellers get it themselves, from the sender of their reseller. False: their resellers get it once. */
@@ -6397,6 +6401,12 @@ export interface Operations {
     }
     result: OwnAccount
   }
+  /** The same list as a spreadsheet */
+  'addresses.export': {
+    path: { address: string }
+    query?: { at?: string }
+    result: Response
+  }
   /** An address as its pools have it now, and how long its history is kept */
   'addresses.get': {
     path: { address: string }
@@ -6407,6 +6417,12 @@ export interface Operations {
     path: { address: string }
     query?: { at?: string; cursor?: string; limit?: number }
     result: AddressHoldingPage
+  }
+  /** A statement in words of who had an address: at a time, or the newest 200 of all */
+  'addresses.statement': {
+    path: { address: string }
+    query?: { at?: string }
+    result: Response
   }
   /** Add an alert to a server; its owner is told when the server uses too much, or is off */
   'alerts.create': {
@@ -8541,6 +8557,7 @@ export interface Operations {
         ipPoolId?: string | null
         label?: OneLineOfVisibleText1To40 | null
         resellerId?: string | null
+        accountId?: string | null
         serverIds?: (string)[] | null
       }
       toCustomersOfResellers?: boolean
@@ -8562,6 +8579,7 @@ export interface Operations {
         ipPoolId?: string | null
         label?: OneLineOfVisibleText1To40 | null
         resellerId?: string | null
+        accountId?: string | null
         serverIds?: (string)[] | null
       }
       toCustomersOfResellers?: boolean
@@ -11464,8 +11482,10 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'account.get': ['GET', '/account', false],
   'account.password': ['PUT', '/account/password', false],
   'account.update': ['PATCH', '/account', false],
+  'addresses.export': ['GET', '/admin/addresses/{address}/history.csv', false],
   'addresses.get': ['GET', '/admin/addresses/{address}', false],
   'addresses.history': ['GET', '/admin/addresses/{address}/history', false],
+  'addresses.statement': ['GET', '/admin/addresses/{address}/statement.txt', false],
   'alerts.create': ['POST', '/servers/{id}/alerts', true],
   'alerts.list': ['GET', '/servers/{id}/alerts', false],
   'alerts.remove': ['DELETE', '/alerts/{id}', false],

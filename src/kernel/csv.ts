@@ -62,6 +62,7 @@ export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>
     query,
     produces: 'text/csv',
     response: stream,
+    ...(list.refuses && { refuses: list.refuses }),
     run(call: ReadContext) {
       const read = (cursor: string | null) =>
         list.run({ ...call, pages, query: { ...call.query, ...(cursor && { cursor }) } } as never) as Page<Row<A>>

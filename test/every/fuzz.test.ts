@@ -521,6 +521,8 @@ const possibleOn: Readonly<Record<string, string>> = {
 const neverDone: Readonly<Record<string, string>> = {
   'addresses.get': 'no path has an address: test/network/address-history/history.test.ts',
   'addresses.history': 'likewise',
+  'addresses.export': 'likewise: test/network/address-history/files.test.ts',
+  'addresses.statement': 'likewise',
   'servers.move': 'no other node routes the addresses: test/compute/transfers/move.test.ts',
   'servers.relocate': 'no other location is offered: test/compute/transfers/relocate.test.ts',
   'servers.adopt': 'no database was restored: test/compute/transfers/elsewhere/adopt.test.ts',

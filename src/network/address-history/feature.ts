@@ -1,4 +1,5 @@
 import { feature } from '../../kernel/feature.ts'
+import { exportAddressHistory, stateAddress } from './files.ts'
 import { endedHoldings, historyDays, keepAddressHistory } from './keep.ts'
 import { addressSearch } from './search.ts'
 import { getAddress, listAddressHistory, listPoolHistory } from './show.ts'
@@ -14,6 +15,6 @@ export const addressHistoryFeature = feature({
     keepAddressHistory(db, clock)
     return {}
   },
-  operations: [getAddress, listAddressHistory, listPoolHistory],
+  operations: [getAddress, listAddressHistory, exportAddressHistory, stateAddress, listPoolHistory],
   search: [addressSearch],
 })

@@ -48,6 +48,7 @@ export const holdingResponse = namedSchema('AddressHolding', {
   ended: nullable(cause),
 })
 
+export type ShownHolding = ReturnType<typeof showHolding>
 export const showHolding = (l: Line) => ({
   address: l.address,
   prefixLength: l.prefixLength,

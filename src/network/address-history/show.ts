@@ -24,6 +24,17 @@ const listing = (call: ReadContext, name: string, where: Where) =>
     total: () => countLines(call.tx, where),
   })
 
+/** Those that the call asks for by its address and `at`, a page of them. Throws `address_not_found`. */
+export function holdingsAsked(call: ReadContext) {
+  const address = call.params['address']!
+  const { at } = call.query
+  const then = at === undefined ? undefined : momentFrom('at', at)
+  // First: a wrong cursor is refused whatever the address is.
+  const found = listing(call, `history ${address} ${at ?? ''}`, ofAddress(storedAs(address) ?? [], then))
+  if (!found.total) knownAddress(call.tx, address)
+  return found
+}
+
 export const listAddressHistory = operation({
   id: 'addresses.history',
   method: 'GET',
@@ -34,15 +45,7 @@ export const listAddressHistory = operation({
   pages: { usual: 50, most: 200 },
   response: page(holdingResponse),
   refuses: ['address_not_found'],
-  run(call) {
-    const address = call.params['address']!
-    const { at } = call.query
-    const then = at === undefined ? undefined : momentFrom('at', at)
-    // First: a wrong cursor is refused whatever the address is.
-    const found = listing(call, `history ${address} ${at ?? ''}`, ofAddress(storedAs(address) ?? [], then))
-    if (!found.total) knownAddress(call.tx, address)
-    return found
-  },
+  run: holdingsAsked,
 })
 
 export const listPoolHistory = operation({

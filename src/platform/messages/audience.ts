@@ -29,7 +29,11 @@ export type Recipient = {
 
 /** `call` is that of who sends it, or of System when its time has come. */
 export function recipientsOf(call: ReadContext, message: Message): Recipient[] {
-  const { serverIds, ...filters } = message.audience
+  const { accountId, serverIds, ...filters } = message.audience
+  if (accountId) {
+    const servers = ownedWorkloads(call.tx, serverIds ?? [])
+    return recipient(call, message, { accountId: readerFor(call.tx, message, accountId), servers })
+  }
   const query = Object.fromEntries(
     Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value] as const] : [])),
   )

@@ -40,6 +40,10 @@ export const audienceSchema = t.Object(
     ipPoolId: one('pool', 'Owners of servers with an address of this pool.'),
     label: t.Optional(nullable(line(40))),
     resellerId: one('usr', 'This reseller and its customers.'),
+    accountId: one(
+      'usr',
+      'This account alone, or its reseller: the other fields do not count, and `serverIds` are those that it is about.',
+    ),
     serverIds: t.Optional(
       nullable(
         described(
@@ -64,6 +68,7 @@ export const messageResponse = namedSchema('Message', {
       ipPool: t.Optional(thing),
       label: t.Optional(t.String()),
       reseller: t.Optional(thing),
+      account: t.Optional(thing),
       serverIds: t.Optional(t.Array(t.String())),
     }),
     'The servers whose owners get it: those that fit all of it.',
@@ -116,7 +121,7 @@ export function showMessage(call: ReadContext, row: Message, { inList = false } 
   }
 }
 function showAudience(tx: Db, audience: Audience) {
-  const { nodeId, locationId, packageId, ipPoolId, label, resellerId, serverIds } = audience
+  const { nodeId, locationId, packageId, ipPoolId, label, resellerId, accountId, serverIds } = audience
   const thing = (id: string, of: { name: string } | null | undefined) => ({ id, name: of?.name ?? '' })
   return {
     ...(nodeId && { node: thing(nodeId, nodeById(tx, nodeId)) }),
@@ -125,6 +130,7 @@ function showAudience(tx: Db, audience: Audience) {
     ...(ipPoolId && { ipPool: thing(ipPoolId, poolById(tx, ipPoolId)) }),
     ...(label && { label }),
     ...(resellerId && { reseller: thing(resellerId, accountById(tx, resellerId)) }),
+    ...(accountId && { account: thing(accountId, accountById(tx, accountId)) }),
     ...(serverIds?.length && { serverIds }),
   }
 }

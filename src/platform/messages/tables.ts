@@ -10,6 +10,8 @@ export type Audience = {
   ipPoolId?: string | null | undefined
   label?: string | null | undefined
   resellerId?: string | null | undefined
+  /** This account alone, about `serverIds`, whoever has them now. */
+  accountId?: string | null | undefined
   serverIds?: string[] | null | undefined
 }
 /** Times in ms. */

@@ -42,6 +42,16 @@ Change what names the old addresses, such as DNS records, firewalls and licences
 } as const satisfies Record<string, Template>
 export type TemplateName = keyof typeof templates
 
+/** To the owner of an address that a report names. `at`: the moment that it names, in words; null: none. */
+export const reportWords = (address: string, at: string | null, { hasServer }: { hasServer: boolean }) => ({
+  subject: `A report about the address ${address}`,
+  text: `We got a report about the address ${address}${at === null ? '' : ` on ${at}`}, which ${
+    hasServer ? 'belonged to your server {servers}' : 'was yours'
+  }.
+
+Please find out what happened, put it right, and write back to us what you did.`,
+})
+
 const NAME = /\{([^{}\s]{1,40})\}/g
 /** Names in braces that nothing fills. */
 export const unknownNames = (text: string): string[] => [

@@ -16,7 +16,9 @@ describe('a spreadsheet', () => {
         p.db.$client.run("UPDATE accounts SET name = 'Zoë Łukasz; 東京' WHERE id = ?", [id])
       const { cookie } = p.people[callerOf(op)]
       const targets = op.on ? targetsOf(p, op, everyId(p)) : []
-      const path = op.path.replace('{id}', targets.includes(p.node.id) ? p.node.id : (targets[0] ?? ''))
+      const path = op.path
+        .replace('{id}', targets.includes(p.node.id) ? p.node.id : (targets[0] ?? ''))
+        .replace('{address}', '203.0.113.10')
       const response = await p.controller.router.fetch(
         new Request(`http://localhost${API_ROOT}${path}`, { headers: { Cookie: `__Host-panel=${cookie}` } }),
       )

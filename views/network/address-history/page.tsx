@@ -4,9 +4,13 @@ import type { AssetName } from '../../../public/assets.ts'
 import { minuteText } from '../../../src/kernel/db/clock.ts'
 import { type Answers, ifNamed, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
+import { exportAddressHistory, stateAddress } from '../../../src/network/address-history/files.ts'
 import { getAddress, listAddressHistory } from '../../../src/network/address-history/show.ts'
+import { createMessage } from '../../../src/platform/messages/messages.ts'
+import { pathOf } from '../../components/action.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Download } from '../../components/list.tsx'
 import { Copyable, Empty, Facts, Section } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { Pager } from '../../components/table.tsx'
@@ -53,7 +57,14 @@ export const addressPage = page({
               {one.pool.name}: {textOf(one)}, gateway <span class="mono">{one.pool.gateway}</span>
             </span>
           ))}
-          actions={row?.state === 'resting' && <EndRest of={row} />}
+          actions={
+            <>
+              {history.data.length > 0 && (
+                <Download op={exportAddressHistory} params={{ address: now.address }} query={{}} label="CSV" />
+              )}
+              {row?.state === 'resting' && <EndRest of={row} />}
+            </>
+          }
         />
         <div class="split">
           <div>
@@ -76,6 +87,7 @@ export const addressPage = page({
             <Section id="now" title="Now">
               <Now row={row} holder={holder} />
             </Section>
+            <Report address={now.address} holding={atTime?.data[0] ?? holder} />
           </div>
         </div>
       </>
@@ -159,3 +171,43 @@ const Now = ({ row, holder }: { row: Row | undefined; holder: Holding | undefine
     ]}
   />
 )
+
+/** Ways to answer a report, for the moment that was asked for; without one, for now and for all. */
+function Report({ address, holding }: { address: string; holding: Holding | undefined }) {
+  const { query, may } = useAt()
+  const at = momentOf(query)
+  const statement = pathOf(stateAddress, { address }) + (at ? `?at=${encodeURIComponent(at)}` : '')
+  return (
+    <Section id="report" title="Answer an abuse report">
+      <ul class="rows">
+        {holding && holding.owner.kind !== 'staff' && may(createMessage) && (
+          <li>
+            <Icon name="mail" />
+            <div class="grow">
+              <b>Mail the owner</b>
+              <small>{holding.owner.name}, with the address filled in</small>
+            </div>
+            <a class="btn s" href={mailTo(address, holding, at)}>
+              Write…
+            </a>
+          </li>
+        )}
+        <li>
+          <Icon name="book" />
+          <div class="grow">
+            <b>Statement</b>
+            <small>{at ? 'Who had it at that time' : 'Everybody who had it'}, as text. It names the owner.</small>
+          </div>
+          <a class="btn s" href={statement} download>
+            Download
+          </a>
+        </li>
+      </ul>
+    </Section>
+  )
+}
+/** The page on which a message to the owner is begun. */
+function mailTo(address: string, { owner, server }: Holding, at: string | undefined): string {
+  const query = { accountId: owner.id, ...(server && { ids: server.id }), address, ...(at && { at }) }
+  return `/admin/messages/new?${new URLSearchParams(query)}`
+}

@@ -1,8 +1,10 @@
 // Messages to owners of servers: the list, and the page on which one is begun for a choice of servers.
+import { isIP } from 'node:net'
+import { minuteText } from '../../../src/kernel/db/clock.ts'
 import { type Answers, page } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { createMessage, listMessages } from '../../../src/platform/messages/messages.ts'
-import { templates } from '../../../src/platform/messages/words.ts'
+import { reportWords, templates } from '../../../src/platform/messages/words.ts'
 import { Action, CallForm } from '../../components/action.tsx'
 import { Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
@@ -124,19 +126,34 @@ export const newMessagePage = page({
 function NewMessage() {
   const { query } = useAt()
   const serverIds = query['ids']?.split(',')
-  const audience = serverIds
-    ? { serverIds }
-    : Object.fromEntries(kept.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
+  const { accountId, address, at } = query
+  const audience = accountId
+    ? { accountId, ...(serverIds && { serverIds }) }
+    : serverIds
+      ? { serverIds }
+      : Object.fromEntries(kept.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
+  const moment = Date.parse(at ?? '')
+  const report =
+    address && isIP(address)
+      ? reportWords(address, Number.isNaN(moment) ? null : minuteText(moment), { hasServer: !!serverIds })
+      : undefined
   return (
     <>
       <Head title="New message" trail={[['Messages', '/admin/messages']]} />
-      <CallForm op={createMessage} body={{ audience }} leadsTo="/admin/messages/{id}" class="stack narrow sec">
+      <CallForm
+        op={createMessage}
+        body={{ audience, ...report }}
+        leadsTo="/admin/messages/{id}"
+        class="stack narrow sec"
+      >
         <p>
-          {serverIds
-            ? `It goes to the owners of ${count(serverIds.length, 'server')}.`
-            : 'It goes to the owners of the servers that the filters leave. You can change that next.'}
+          {accountId
+            ? 'It goes to the owner alone, or to the reseller of that owner. You can change its words next.'
+            : serverIds
+              ? `It goes to the owners of ${count(serverIds.length, 'server')}.`
+              : 'It goes to the owners of the servers that the filters leave. You can change that next.'}
         </p>
-        <TemplateField />
+        {report ? <p class="muted">{report.subject}</p> : <TemplateField />}
         <div class="bar">
           <button class="btn pri">Begin</button>
         </div>

@@ -160,7 +160,12 @@ function To({ message, nodes, locations, packages, pools }: Data) {
   return (
     <Section id="to" title="To" first>
       <div class="stack">
-        {audience.serverIds?.length ? (
+        {audience.account ? (
+          <p>
+            {audience.account.name}, or its reseller
+            {audience.serverIds?.length ? `, about ${count(audience.serverIds.length, 'server')}` : ''}.
+          </p>
+        ) : audience.serverIds?.length ? (
           <p>The owners of {count(audience.serverIds.length, 'server')} that were chosen in a list.</p>
         ) : (
           <div class="picks">

@@ -1,6 +1,7 @@
 // The pages of addresses in Chromium: a pool with addresses in use, reserved and at rest, and the history of one.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
+import { minuteText } from '../../../../src/kernel/db/clock.ts'
 import { launch, look, open, openMenu } from '../../../support/browser.ts'
 import { pagesFor } from '../../../support/pages/pages-for.ts'
 import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
@@ -99,8 +100,29 @@ test('who had an address on a day is three steps away from any page: search, ope
     await page.getByRole('button', { name: 'Ask' }).click()
     await page.getByText('it belonged to').waitFor()
     expect(await page.getByRole('status').filter({ hasText: 'belonged' }).textContent()).toBe(
-      `On ${asked.slice(0, 10)} 12:00 UTC it belonged to test-4.polder.example of Cal.`,
+      `On ${minuteText(Date.parse(`${asked.slice(0, 10)}T12:00:00Z`))} it belonged to test-4.polder.example of Cal.`,
     )
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await pages.stop(true)
+  }
+})
+
+test('a message to the owner of that time begins on the page, with the address and the server in it', async () => {
+  const pages = pagesFor(p, reader())
+  const { page, context, complaints } = await open(browser, shownScreens[0], pages.url.origin)
+  try {
+    await page.goto(`/admin/addresses/203.0.113.10?date=${asked.slice(0, 10)}&time=12%3A00`)
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download' }).click()
+    expect((await download).suggestedFilename()).toBe('statement.txt')
+    await page.getByRole('link', { name: 'Write…' }).click()
+    await page.getByText('A report about the address 203.0.113.10').waitFor()
+    expect(await look(page, 'report-to-owner')).toEqual([])
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('article', { name: 'Preview' }).getByText('belonged to your server test-4.polder').waitFor()
+    expect(await page.getByText('Cal, or its reseller, about 1 server.').count()).toBe(1)
     expect(complaints).toEqual([])
   } finally {
     await context.close()
