@@ -161,6 +161,7 @@ export const addresses = [
   '/api-reference',
   '/api-reference/{group}',
   '/docs',
+  '/shortcuts',
   '/docs/{name}',
   '/confirm-email/{token}',
   '/images',

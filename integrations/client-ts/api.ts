@@ -4167,6 +4167,8 @@ export type OwnAccount = {
   hasPassword: boolean
   theme: "system" | "light" | "dark"
   density: "comfortable" | "compact"
+  /** Shortcuts of a single key, such as ?. */
+  shortcuts: "on" | "off"
   timeZone: string | null
   lockedAt: string | null
   lockReason: string | null
@@ -6397,6 +6399,7 @@ export interface Operations {
       organization?: OneLineOfVisibleText0To100 | null
       theme?: "system" | "light" | "dark"
       density?: "comfortable" | "compact"
+      shortcuts?: "on" | "off"
       timeZone?: string | null
     }
     result: OwnAccount

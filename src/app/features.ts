@@ -127,6 +127,7 @@ import { announcementsPage } from '../../views/platform/announcements/list.tsx'
 import { activityPage } from '../../views/platform/audit/activity-pages.tsx'
 import { auditPage } from '../../views/platform/audit/list.tsx'
 import { auditVerifyPage } from '../../views/platform/audit/verification.tsx'
+import { shortcutsPage } from '../../views/platform/documents/shortcuts.tsx'
 import { documentPage, documentsPage } from '../../views/platform/documents/show.tsx'
 import { controllerPage } from '../../views/platform/host/controller.tsx'
 import { jobsPages } from '../../views/platform/jobs/list.tsx'
@@ -437,7 +438,7 @@ export const features: readonly Feature[] = [
   controllerBackupsFeature,
   replicaFeature,
   { ...updatesFeature, pages: [updatesPage] },
-  { ...documentsFeature, pages: [documentsPage, documentPage] },
+  { ...documentsFeature, pages: [documentsPage, documentPage, shortcutsPage] },
   releasesFeature,
   { ...rollOutsFeature, pages: [rollOutsPage, newRollOutPage, rollOutPage] },
   outagesFeature,

@@ -7,6 +7,8 @@ type To = { [A in Address]: { to: A; params?: ParamsOf<A>; query?: Readonly<Reco
 type LinkProps = (To | { href: string }) & {
   class?: string
   title?: string
+  /** The dialog that has the same as the page, by its id: with scripts it is opened instead. */
+  opens?: string
   children: ComponentChildren
   /** Read instead of the words, where they alone do not say what is meant. */
   'aria-label'?: string
@@ -33,7 +35,14 @@ export function Link({ class: look, title, children, ...rest }: LinkProps) {
       </span>
     )
   return (
-    <a href={href} class={look} title={title} aria-label={rest['aria-label']} aria-current={rest['aria-current']}>
+    <a
+      href={href}
+      class={look}
+      title={title}
+      data-dialog={rest.opens}
+      aria-label={rest['aria-label']}
+      aria-current={rest['aria-current']}
+    >
       {children}
     </a>
   )

@@ -17,6 +17,7 @@ import { Action } from '../components/action.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Note } from '../components/section.tsx'
 import { Time } from '../components/time.tsx'
+import { ShortcutsDialog } from '../platform/documents/shortcuts.tsx'
 import { Palette, SearchButton } from '../platform/search/search-page.tsx'
 import { SecretOnce } from './shown-once.tsx'
 import { AccountMenu, Navigation, NavMarks } from './side-navigation.tsx'
@@ -45,6 +46,7 @@ function Document({ title, body, page, at, nonce, always }: Frame<Always>) {
   const preferences = at.uiPreferences && {
     'data-theme': at.uiPreferences.theme,
     'data-density': at.uiPreferences.density,
+    'data-shortcuts': at.uiPreferences.shortcuts,
     'data-zone': at.uiPreferences.timeZone ?? undefined,
   }
   return (
@@ -238,6 +240,7 @@ const Dialogs = () => (
   <>
     <SecretOnce />
     {useAt().path !== '/search' && <ActionsPalette />}
+    <ShortcutsDialog />
     <dialog id="confirm" aria-labelledby="confirm-t" />
     <dialog id="again" aria-labelledby="again-t">
       <div class="stack">

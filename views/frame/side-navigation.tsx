@@ -4,6 +4,7 @@ import { type NavEntry, type NavTabs, navGroups, navTree } from '../../src/kerne
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Action } from '../components/action.tsx'
 import { Icon, type IconName } from '../components/icon.tsx'
+import { Link } from '../components/link.tsx'
 
 type Marks = readonly { name: string; words: string; bad: boolean }[]
 type NavigationProps = { current: string | undefined; marks: Marks | undefined }
@@ -87,6 +88,10 @@ export function AccountMenu({ current }: { current: string | undefined }) {
               {e.title}
             </a>
           ))}
+        <Link to="/shortcuts" opens="shortcuts">
+          <Icon name="keyboard" />
+          Keyboard shortcuts
+        </Link>
         {at.brand.support && (
           <a href={at.brand.support}>
             <Icon name="mail" />

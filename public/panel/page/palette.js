@@ -1,4 +1,4 @@
-// The search: the cursor stays in the field, and `aria-activedescendant` names the selected result.
+// Shortcuts, and the search: the cursor stays in the field, and `aria-activedescendant` names the selected result.
 // @ts-check
 
 import { $, $$ } from './page.js'
@@ -27,6 +27,9 @@ document.addEventListener('keydown', (event) => {
     if (!$('dialog[open]')) $('.find')?.click()
   }
   const input = /** @type {HTMLInputElement} */ (event.target)
+  // Single keys are shortcuts only where nothing is typed.
+  if (key === '?' && !input.closest('dialog,input,textarea,select'))
+    $('[data-shortcuts=on] [data-dialog=shortcuts]')?.click()
   const step = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[key]
   if (step === undefined || !input.closest('[data-palette]')) return
   if (!step && !answers(input)) {

@@ -2,7 +2,7 @@
 import { Type as t } from 'typebox'
 import { everybody } from '../../kernel/api/access.ts'
 import { invalid } from '../../kernel/api/errors.ts'
-import { fields, line, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
+import { described, fields, line, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
 import type { UiPreferences } from '../../kernel/register.ts'
 import { timeZoneFrom } from '../../kernel/time-zones.ts'
@@ -19,6 +19,7 @@ const ownResponse = namedSchema('OwnAccount', {
   hasPassword: t.Boolean(),
   theme: t.Enum(uiPreferences.theme),
   density: t.Enum(uiPreferences.density),
+  shortcuts: described(t.Enum(uiPreferences.shortcuts), 'Shortcuts of a single key, such as ?.'),
   timeZone: nullable(t.String()),
   lockedAt: nullable(time),
   lockReason: nullable(t.String()),
@@ -60,6 +61,7 @@ export const changeOwnAccount = operation({
     organization: t.Optional(nullable(line(100, 0))),
     theme: t.Optional(t.Enum(uiPreferences.theme)),
     density: t.Optional(t.Enum(uiPreferences.density)),
+    shortcuts: t.Optional(t.Enum(uiPreferences.shortcuts)),
     timeZone: t.Optional(nullable(t.String({ maxLength: 64 }))),
   }),
   response: ownResponse,

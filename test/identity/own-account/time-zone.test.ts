@@ -15,16 +15,18 @@ test('every time is drawn in the chosen zone, with the zone beside it', async ()
   await p.admin('POST', '/admin/servers', p.order)
   await p.settle()
   const activity = () => pageOf(p, '/account/activity')
-  expect(await activity()).toMatch(/<time datetime="[^"]+" data-exact>\d+ \w+ \d{4}, [\d:]{8} UTC<\/time>/)
+  expect(await activity()).toMatch(
+    /<time datetime="[^"]+" title="[^"]+" data-exact>\d+ \w+ \d{4}, [\d:]{5} UTC<\/time>/,
+  )
   expect(await activity()).not.toContain('data-zone')
 
   const chosen = await p.call(p.customer, 'PATCH', '/account', { timeZone: 'Asia/Tokyo' })
   expect([chosen.status, chosen.body.timeZone]).toEqual([200, 'Asia/Tokyo'])
   const text = await activity()
   expect(text).toContain('data-zone="Asia/Tokyo"')
-  const [, iso, drawn] = /<time datetime="([^"]+)" data-exact>([^<]+)<\/time>/.exec(text)!
+  const [, iso, drawn] = /<time datetime="([^"]+)" title="[^"]+" data-exact>([^<]+)<\/time>/.exec(text)!
   const inTokyo = new Date(Date.parse(iso!) + 9 * 3_600_000).toISOString()
-  expect(drawn).toContain(inTokyo.slice(11, 19))
+  expect(drawn).toContain(inTokyo.slice(11, 16))
   expect(drawn).toEndWith('GMT+9')
   const job = (await p.call(p.customer, 'GET', '/jobs')).body.data[0].id
   const log = await pageOf(p, `/jobs/${job}`)

@@ -74,6 +74,7 @@ const ProfileForm = ({ account: a }: { account: Account }) => (
     )}
     <Preference name="theme" label="Theme" value={a.theme} />
     <Preference name="density" label="Density" value={a.density} />
+    <Preference name="shortcuts" label="Shortcuts of a single key" value={a.shortcuts} />
     <Select
       scope="profile"
       name="timeZone"
@@ -98,6 +99,8 @@ const preferenceNames: Record<string, string> = {
   dark: 'Dark',
   comfortable: 'Comfortable',
   compact: 'Compact: more rows on a screen',
+  on: 'On: ? shows all shortcuts',
+  off: 'Off',
 }
 type PreferenceProps = { name: keyof typeof uiPreferences; label: string; value: string }
 const Preference = ({ name, label, value }: PreferenceProps) => (
