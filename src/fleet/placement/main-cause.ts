@@ -22,8 +22,11 @@ type Judged = { shortage?: ShortageReason | undefined; addressLack?: AddressLack
 export const lackOf = ({ shortage, addressLack }: Judged): Lack | undefined =>
   addressLack ? 'address' : capacityShortages.includes(shortage) ? 'capacity' : undefined
 
-/** True where at least as many nodes lack addresses as capacity. Otherwise more addresses would help few of them. */
+/** Do at least as many nodes lack addresses as capacity? Otherwise more addresses would help few of them. */
+export const areAddressesMost = ({ address, capacity }: Record<Lack, number>): boolean =>
+  address > 0 && address >= capacity
+/** The same, of the lacks of nodes. */
 export function lackAddressesMostly(lacks: readonly (Lack | undefined)[]): boolean {
   const many = (lack: Lack) => lacks.filter((one) => one === lack).length
-  return many('address') > 0 && many('address') >= many('capacity')
+  return areAddressesMost({ address: many('address'), capacity: many('capacity') })
 }

@@ -76,10 +76,17 @@ function inWords(reason: ShortageReason, { storageClass }: Need): string {
 type NeededSpace = Pick<Need, 'memoryMb' | 'diskGb' | 'storageClass'>
 
 /** Undefined: the node has capacity, and is connected or will be in a moment. */
-export function shortageOn(node: NodeCapacity, need: NeededSpace, nodes: Nodes): ShortageReason | undefined {
+export const shortageOn = (node: NodeCapacity, need: NeededSpace, nodes: Nodes): ShortageReason | undefined =>
+  contactShortageOn(node, nodes) ?? spaceShortageOn(node, need)
+
+/** The part of `shortageOn` that is the same for every need. */
+export function contactShortageOn(node: NodeCapacity, nodes: Nodes): ShortageReason | undefined {
   if (!node.open) return 'closed'
   if (!mayConnect(nodes, node.id)) return 'disconnected'
-  if (isSilent(nodes, node.id, 'hypervisor')) return 'hypervisor_silent'
+  return isSilent(nodes, node.id, 'hypervisor') ? 'hypervisor_silent' : undefined
+}
+/** The other part: memory and storage. */
+export function spaceShortageOn(node: NodeCapacity, need: NeededSpace): ShortageReason | undefined {
   if (node.memoryMb - node.heldMemoryMb < need.memoryMb) return 'memory'
   const pools = poolsFor(node, need)
   if (!pools.length && need.storageClass !== null) return 'storage_class'
