@@ -24,14 +24,12 @@ function capacitiesOf(tx: Db, rows: readonly CapacityRow[]): NodeCapacity[] {
   )
   return rows.map((row) => {
     const own = pools.get(row.id) ?? []
-    const sum = (of: (pool: PoolSpace) => number) => own.reduce((all, pool) => all + of(pool), 0)
-    return {
-      ...row,
-      open: !!row.open,
-      pools: own,
-      diskGb: sum((pool) => pool.diskGb),
-      freeDiskGb: sum((pool) => (pool.open ? pool.freeDiskGb : 0)),
+    let [diskGb, freeDiskGb] = [0, 0]
+    for (const pool of own) {
+      diskGb += pool.diskGb
+      if (pool.open) freeDiskGb += pool.freeDiskGb
     }
+    return { ...row, open: !!row.open, pools: own, diskGb, freeDiskGb }
   })
 }
 

@@ -38,25 +38,27 @@ export type Part = {
   pools: OfNode | undefined
 }
 
-/** What is ordered in one part changes nothing in another. Nodes in the order of the rule stay in it. */
+/** Groups nodes so that an order in one part changes nothing in another. Nodes in the order of the rule stay in it. */
 export function partsOf(nodes: readonly Seen[], { attached }: PoolSupply): Part[] {
-  const key = (of: OfNode) => of.map(({ v4, v6 }) => [...v4, '|', ...v6].join(' ')).join(' / ')
   const poolsOf = ({ node }: Seen) => attached.get(node.id) ?? none
-  const alike = [...Map.groupBy(nodes, (node) => key(poolsOf(node))).values()]
-  const parts: { pools: Set<string>; nodes: Set<Seen>; of: OfNode | undefined }[] = []
+  // Nodes with the same pools have one list of them.
+  const alike = [...Map.groupBy(nodes, poolsOf).values()]
+  const parts: { pools: Set<string>; lists: OfNode[]; groups: Seen[][] }[] = []
   for (const group of alike) {
-    const of = poolsOf(group[0]!)
-    const merged = { pools: new Set(of.flatMap(({ v4, v6 }) => [...v4, ...v6])), nodes: new Set(group), of }
-    let part: (typeof parts)[number] = merged
-    for (const other of parts.filter(({ pools }) => !pools.isDisjointFrom(merged.pools))) {
+    const list = poolsOf(group[0]!)
+    const part = { pools: new Set(list.flatMap(({ v4, v6 }) => [...v4, ...v6])), lists: [list], groups: [group] }
+    for (const other of parts.filter(({ pools }) => !pools.isDisjointFrom(part.pools))) {
       parts.splice(parts.indexOf(other), 1)
-      part = { pools: part.pools.union(other.pools), nodes: part.nodes.union(other.nodes), of: undefined }
+      part.pools = part.pools.union(other.pools)
+      part.lists.push(...other.lists)
+      part.groups.push(...other.groups)
     }
     parts.push(part)
   }
-  return parts.map(({ nodes: own, of }) => ({
-    nodes: own.size === nodes.length ? [...nodes] : nodes.filter((node) => own.has(node)),
-    pools: of,
+  const places = new Map(parts.some(({ groups }) => groups.length > 1) ? nodes.map((node, i) => [node, i]) : [])
+  return parts.map(({ groups, lists: [list, ...others] }) => ({
+    nodes: others.length ? groups.flat().sort((a, b) => places.get(a)! - places.get(b)!) : groups[0]!,
+    pools: others.length ? undefined : list,
   }))
 }
 

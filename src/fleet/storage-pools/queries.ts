@@ -67,7 +67,8 @@ const columns = `p.id, p.node_id AS nodeId, p.name, p.kind, p.class, p.path, p.t
 
 const statements = prepared(({ $client }) => ({
   spaces: $client.prepare<PoolSpaceRow, [string]>(
-    `${selectSpaces} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown} ORDER BY p.node_id, p.name`,
+    `${selectSpaces} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown}
+     ORDER BY p.node_id, p.name`,
   ),
   space: $client.prepare<PoolSpaceRow, [string, string]>(`${selectSpaces} WHERE p.node_id = ? AND p.name = ?`),
   sharing: $client.prepare<{ nodeId: string }, [string, string]>(
@@ -123,7 +124,9 @@ export const formatIn = ({ kind }: Pick<PoolSpace, 'kind'>): Volume['format'] =>
   kind === 'lvm-thin' || kind === 'zfs' || kind === 'rbd' ? 'raw' : 'qcow2'
 
 const spaceOf = (row: PoolSpaceRow): PoolSpace => ({ ...row, open: !!row.open, isSilent: !!row.isSilent })
-/** The pools of these nodes with their space, by node and name; one that is missing only while something stands in it. */
+/**
+ * The pools of these nodes with their space, by node and name; one that is missing only while something stands in it.
+ */
 export const poolSpacesOn = (tx: Db, nodeIds: readonly string[]): PoolSpace[] =>
   statements(tx).spaces.all(JSON.stringify(nodeIds)).map(spaceOf)
 /** Undefined: the node has never reported a pool of this name. */
