@@ -170,7 +170,7 @@ test('an extra volume has one vm at a time, stays over reboots, and is free with
   const has = (of: typeof host) =>
     [one, two].map(({ workload }) => (of.hypervisor as FakeHypervisor).volumes(workload).length)
   const attach = (vm: Vm) => obey('volume.attach', { workload: vm.workload, volume })
-  expect(attach(one)).rejects.toMatchObject({ code: 'no_bridge' })
+  expect(attach(one)).rejects.toMatchObject({ code: 'no_volume' })
   await obey('volume.make', { volume, sizeBytes: GiB })
   await attach(one)
   expect(attach(two)).rejects.toMatchObject({ code: 'volume_in_use' })

@@ -106,6 +106,7 @@ test.each([
   const stop = new AbortController()
   const host = {
     routing: { ensure: async () => {} },
+    vlans: { ensure: async () => {} },
     portSecurity: {
       ensure() {
         checked.push('vms')

@@ -27,7 +27,7 @@ const orderPage = async (p: World, query = '') =>
   ).text()
 const choices = (text: string, name: string) =>
   [...text.matchAll(new RegExp(`<input type="radio" [^>]*name="${name}"[^>]*>\\s*<label[^>]*>([^<]+)`, 'g'))].map(
-    ([input, label]) => (/ checked/.test(input) ? `*${label}` : label!),
+    ([input, label]) => (/ checked/.test(input) ? `*${label!.trim()}` : label!.trim()),
   )
 
 /** The names of the images in their order, the chosen one with a star. */

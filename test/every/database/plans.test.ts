@@ -16,7 +16,7 @@ afterAll(() => p.close())
 
 /** Tables that grow with servers, customers or time. */
 const LARGE =
-  'workloads|servers|server_guests|workload_stays|workload_search|accounts|account_search|addresses|address_history|' +
+  'workloads|servers|server_guests|workload_stays|accounts|search_texts|addresses|address_history|' +
   'jobs|job_steps|job_log|audit|events|usage_intervals|metrics|deliveries|backups|snapshots'
 /** Indexes that hold a few rows of a large table, whatever its size. */
 const FEW =

@@ -34,7 +34,7 @@ test('a server page has for each role the buttons that the role opens, and the w
     ],
   }
   const shown = async (who: Who) =>
-    (await Promise.all(['', '/settings'].map((tab) => pageOf(p, who, `/servers/${serverId}${tab}`))))
+    (await Promise.all(['', '/access', '/settings'].map((tab) => pageOf(p, who, `/servers/${serverId}${tab}`))))
       .map(({ text }) => text)
       .join('')
   for (const role of roleNames) {

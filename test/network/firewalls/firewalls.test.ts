@@ -295,7 +295,8 @@ test('a change while the server is installed is in force when it is', async () =
   p.node.agent.fault({ command: 'image.ensure', mode: 'slow', ms: 200, times: 1 })
   const { serverId } = await p.admin('POST', '/admin/servers', p.order)
   const isPlanned = () =>
-    p.db.$client.query("SELECT 1 FROM jobs WHERE kind = 'install' AND step_name LIKE 'Fetching%'").get() !== null
+    p.db.$client.query("SELECT 1 FROM jobs WHERE kind = 'install' AND step_name LIKE 'Getting the image%'").get() !==
+    null
   for (let i = 0; i < 1000 && !isPlanned(); i++) await Bun.sleep(2)
   expect(isPlanned()).toBe(true)
   await p.call(p.customer, 'PATCH', `/servers/${serverId}/firewall`, { enabled: true, rules: [ssh] })

@@ -84,7 +84,7 @@ describe('an announcement about a node', () => {
     const changed = await p.call(p.owner, 'PATCH', `/admin/announcements/${id}`, { audience: 'staff' })
     expect(changed.body.error.code).toBe('validation_failed')
     // The staff who asked are new.
-    const read = ['accounts', 'account_search', 'sessions', 'roles']
+    const read = ['accounts', 'search_texts', 'sessions', 'roles']
     const others = before.split('\n').filter((line) => !read.includes(line.split(' ')[0]!))
     expect(p.fingerprint(read)).toBe(others.join('\n'))
   })

@@ -113,7 +113,7 @@ export const runningInstance = saga<Running, { begin: true }>('gpu_instance', {
   .record('rechecked', 'Recording that check', {
     do: (tx, { input, out, now }) => (out.recheck ? noteAndMend(tx, input, out.recheck.cards, now) : undefined),
   })
-  .command('image', 'Fetching the image, unless the host has it', {
+  .command('image', 'Getting the image', {
     abandonable: true,
     // The result of the check stays recorded when the job fails here.
     do: ({ input, out }, source) => {
