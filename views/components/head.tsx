@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { navTree } from '../../src/kernel/web/navigation.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
+import { Help } from '../platform/documents/chapter-link.tsx'
 import { Link } from './link.tsx'
 
 type HeadProps = {
@@ -38,6 +39,7 @@ export const Head = ({ title, tile, trail, state, sub, actions }: HeadProps) => 
         {tile}
         <h1>{title}</h1>
         {state}
+        <Help />
         {actions && <div class="acts wide">{actions}</div>}
       </div>
       {sub && <div class="sub">{sub}</div>}

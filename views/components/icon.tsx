@@ -31,6 +31,7 @@ export type IconName =
   | 'next'
   | 'to'
   | 'check'
+  | 'help'
   | 'info'
   | 'warning'
   | 'restart'

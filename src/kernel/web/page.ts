@@ -211,8 +211,8 @@ const ownParams = ({ params, query }: At): RequestContext => ({ params, query })
 
 export const mayFor = (actor: Actor) => (op: Operation) => mayCall(op, actor)
 
-/** Where an id stands in the address of a page, as it is declared and as it is asked for. */
-const shapeOf = (path: string) => path.replace(/\{\w+\}|[a-z]+_[0-9a-z]{26}/g, '{}')
+/** The address of a page without its ids: the same as it is declared and as it is asked for. */
+export const shapeOf = (path: string) => path.replace(/\{\w+\}|[a-z]+_[0-9a-z]{26}/g, '{}')
 
 export type Leads = (href: string, actor: Actor) => boolean
 /** Which addresses lead an actor to a page: those whose every read that is not optional the gate would let through. */

@@ -19,6 +19,7 @@ import { count, gb, list, mb } from '../../components/words.ts'
 import { LocationState, nodesOf } from '../../fleet/locations/state.tsx'
 import { Announcements } from '../announcements/banner.tsx'
 import { ChangeRows } from '../audit/rows.tsx'
+import { ChapterLink } from '../documents/chapter-link.tsx'
 import { JobRows } from '../jobs/table.tsx'
 import { Checklist, ChecklistChip, NeedsAttention } from './attention.tsx'
 
@@ -259,7 +260,7 @@ const Https = () => (
       <Command text={HTTPS_COMMAND} what="the command" />
       <p class="muted">
         It puts Caddy in front, which gets a certificate and renews it. Data, settings and servers stay. For a proxy or
-        a certificate of your own see <code>docs/proxy.md</code>.
+        a certificate of your own see <ChapterLink of="proxy" />.
       </p>
     </div>
   </Section>

@@ -1,7 +1,7 @@
 // The documents in a browser: on a desk and on a phone, by keyboard, and their search.
-import { afterAll, beforeAll, describe, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { launch, open, screens } from '../../../support/browser.ts'
+import { launch, look, open, screens } from '../../../support/browser.ts'
 import { pagesFor } from '../../../support/pages/pages-for.ts'
 import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
 import { type World, world } from '../../../support/world/panel.ts'
@@ -44,3 +44,22 @@ test('who searches by keyboard comes to the section', async () => {
     await reader.stop(true)
   }
 })
+
+test.each(screens.filter(({ scheme }) => scheme === 'light').map((screen) => [titleOf(screen), screen] as const))(
+  'the help of a page leads to its chapter at %s',
+  async (_, screen) => {
+    const reader = pagesFor(p, p.owner)
+    const { page, context, complaints } = await open(browser, screen, reader.url.origin)
+    try {
+      await page.goto('/admin/nodes')
+      expect(await look(page, `help-${screen.width}`)).toEqual([])
+      await page.getByRole('link', { name: 'Help for this page' }).click()
+      await page.waitForURL('**/docs/nodes')
+      await page.getByRole('heading', { name: 'Nodes', exact: true }).waitFor()
+      expect(complaints).toEqual([])
+    } finally {
+      await context.close()
+      await reader.stop(true)
+    }
+  },
+)
