@@ -77,6 +77,10 @@ export const getAddress = operation({
           prefixLength: t.Integer(),
           state: t.Enum([...addressStates]),
           reservedFor: nullable(t.String()),
+          retiredFor: described(
+            nullable(t.String()),
+            'Why it is never given out again, also of one that a server has still.',
+          ),
           restsUntil: nullable(time),
           pool: t.Object({ id: t.String(), name: t.String(), gateway: t.String() }),
         }),
@@ -101,6 +105,7 @@ export const getAddress = operation({
           prefixLength: row.prefixLength,
           state: stateOf(row),
           reservedFor: row.reservedFor,
+          retiredFor: row.retiredFor,
           restsUntil: isoOrNull(row.restsUntil),
           pool: { id: row.poolId, name, gateway },
         }

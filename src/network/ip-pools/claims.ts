@@ -196,8 +196,9 @@ function endClaim(tx: Tx, { addressId, nodeId }: { addressId: string; nodeId: st
   statements(tx).drop.run(addressId, nodeId)
   if (!isHeld) return false
   statements(tx).reserve.run(null, addressId)
-  // Another node may claim it too.
-  if (holdClaimed(tx, addressId)) return false
+  holdClaimed(tx, addressId)
+  // Another node may claim it too, or it is never given out again.
+  if (statements(tx).address.get(addressId)!.reservedFor !== null) return false
   if (!row.cutEarly) return true
   const prefix = toNetwork(`${row.address}/${row.prefixLength}`)!
   // The pool will be cut there.

@@ -15,6 +15,7 @@ import {
 import { endAddressRest, setQuarantine } from './quarantine/operations.ts'
 import { endDueRests, RESTS_ENDED_EVERY_MS } from './quarantine/rest.ts'
 import { isAnyAddressFree, poolChoices, poolTarget } from './queries.ts'
+import { retireAddress, unretireAddress } from './retirement/operations.ts'
 import { followScopes } from './scope.ts'
 import { addressClaims, addressCounts, addresses, awaitedNodes, nodeVlans, poolNodes, pools } from './tables.ts'
 import { lostVlans } from './vlan/attention.ts'
@@ -41,6 +42,11 @@ const errors = {
     status: 409,
     when: 'A node does not carry the VLAN of the pool on its uplink.',
     remedy: 'Let its switch port have the VLAN and say so on the node with berth agent uplink, or choose other nodes.',
+  },
+  address_retired: {
+    status: 409,
+    when: 'The address is never given out again.',
+    remedy: 'Let it be given out again first, with pools.unretire-address.',
   },
   address_in_use: { status: 409, when: 'A server has the address.', remedy: 'Choose another, or free it.' },
 } as const
@@ -80,6 +86,7 @@ export const ipPoolsFeature = feature({
     last: '203.0.113.250',
     resolvers: '203.0.113.53',
     reservedFor: null,
+    retiredFor: null,
   },
   errors,
   tables: [pools, addresses, addressCounts, nodeVlans, poolNodes, addressClaims, awaitedNodes],
@@ -94,6 +101,8 @@ export const ipPoolsFeature = feature({
     setPoolVlan,
     reserveAddress,
     endAddressRest,
+    retireAddress,
+    unretireAddress,
     removePool,
   ],
   schedule: [

@@ -114,6 +114,7 @@ const addressResponse = namedSchema('PoolAddress', {
   state: described(t.Enum([...addressStates]), 'resting: it was freed, and nobody gets it before `restsUntil`.'),
   restsUntil: nullable(time),
   reservedFor: nullable(t.String()),
+  retiredFor: described(nullable(t.String()), 'Why it is never given out again, also of one that a server has still.'),
   workload: described(
     nullable(t.Object({ id: t.String(), kind: t.String(), hostname: t.String() })),
     'What holds it: a server, or another kind of workload.',
@@ -146,6 +147,7 @@ export const listPoolAddresses = operation({
         state: stateOf(a),
         restsUntil: isoOrNull(a.restsUntil),
         reservedFor: a.reservedFor,
+        retiredFor: a.retiredFor,
         workload: shownHolder(call, a),
       }),
       total: () => countAddresses(tx, target.id).total,
@@ -217,7 +219,7 @@ export const reserveAddress = operation({
   on: poolAddress,
   body: fields({ reservedFor: nullable(line(100)) }),
   response: t.Object({ id: t.String(), address: t.String(), reservedFor: nullable(t.String()) }),
-  refuses: ['address_in_use'],
+  refuses: ['address_in_use', 'address_retired'],
   example: { reservedFor: 'Router of rack 4' },
   run({ tx, target, body }) {
     if (target.workloadId)
@@ -235,6 +237,11 @@ export const reserveAddress = operation({
       throw new ApiError(
         'address_in_use',
         `${target.address} is the gateway of its pool. It is never given to a server.`,
+      )
+    if (target.retiredFor !== null)
+      throw new ApiError(
+        'address_retired',
+        `${target.address} is never given out again (${target.retiredFor}). Its reservation ends with that.`,
       )
     if (body.reservedFor === null) overruleClaims(tx, target)
     reserve(tx, target.id, body.reservedFor)

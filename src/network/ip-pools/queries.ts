@@ -112,6 +112,10 @@ export const deletePool = (tx: Tx, id: string) => void tx.delete(pools).where(eq
 export const reserve = (tx: Tx, addressId: string, reservedFor: string | null) =>
   void tx.update(addresses).set({ reservedFor }).where(eq(addresses.id, addressId)).run()
 
+/** The reason why the address is never given out again: it is reserved when it is free. Null: it can be given. */
+export const setRetiredFor = (tx: Tx, addressId: string, retiredFor: string | null) =>
+  void tx.update(addresses).set({ retiredFor }).where(eq(addresses.id, addressId)).run()
+
 /** Inserts the IPv4 addresses of a new pool in their order: 65 536 of a /16. */
 export function fillPool(
   tx: Tx,

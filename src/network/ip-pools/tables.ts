@@ -52,6 +52,8 @@ export const addresses = sqliteTable('addresses', {
   scope: text().notNull().default(EVERYWHERE),
   /** It was freed, and can be given again from then on; null: it does not rest. */
   restsUntil: integer('rests_until'),
+  /** Why it is never given out again; null: it can be. Triggers reserve it when it is free. */
+  retiredFor: text('retired_for'),
 })
 export type Address = typeof addresses.$inferSelect
 

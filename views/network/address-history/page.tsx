@@ -16,6 +16,7 @@ import { State } from '../../components/state.tsx'
 import { Pager } from '../../components/table.tsx'
 import { Exact } from '../../components/time.tsx'
 import { EndRest } from '../ip-pools/quarantine.tsx'
+import { Retirement } from '../ip-pools/retirement.tsx'
 import { History, type Holding, holderOf, momentOf, OwnerLink, ServerLink } from './history.tsx'
 import { Life } from './life.tsx'
 
@@ -63,6 +64,7 @@ export const addressPage = page({
                 <Download op={exportAddressHistory} params={{ address: now.address }} query={{}} label="CSV" />
               )}
               {row?.state === 'resting' && <EndRest of={row} />}
+              {row && <Retirement of={row} />}
             </>
           }
         />
@@ -164,7 +166,8 @@ const Now = ({ row, holder }: { row: Row | undefined; holder: Holding | undefine
       ['Server', holder?.server && <ServerLink of={holder.server} />],
       ['Floating address', holder?.floatingIp?.name],
       ['Owner', holder && <OwnerLink of={holder} />],
-      ['Reserved for', row?.reservedFor],
+      ['Reserved for', row?.retiredFor === null && row.reservedFor],
+      ['Never given out again', row?.retiredFor],
       ['Rests until', row?.restsUntil && <Exact iso={row.restsUntil} />],
       ['State', !holder && wordsOf(row)],
       ['ID', row && <Copyable text={row.id} what="ID" />],

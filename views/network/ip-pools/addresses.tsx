@@ -11,6 +11,7 @@ import { Copyable, Facts, Section } from '../../components/section.tsx'
 import { Pager } from '../../components/table.tsx'
 import { Exact } from '../../components/time.tsx'
 import { EndRest } from './quarantine.tsx'
+import { Retirement } from './retirement.tsx'
 
 type Addresses = Answers<{ a: typeof listPoolAddresses }>['a']
 export type PoolAddress = Addresses['data'][number]
@@ -45,17 +46,19 @@ export function ChosenAddress({ addresses }: { addresses: readonly PoolAddress[]
                 </Link>
               ),
             ],
-            ['Reserved for', a.reservedFor],
+            ['Reserved for', a.retiredFor === null && a.reservedFor],
+            ['Never given out again', a.retiredFor],
             ['Rests until', a.restsUntil && <Exact iso={a.restsUntil} />],
             ['History', useAt().may(listAddressHistory) && <HistoryLink of={a} />],
           ]}
         />
-        {a.state !== 'held' && (
-          <div class="bar">
-            {a.state === 'reserved' ? <Release of={a} /> : <Reserve of={a} />}
-            {a.state === 'resting' && <EndRest of={a} />}
-          </div>
-        )}
+        <div class="bar">
+          {a.state !== 'held' &&
+            a.retiredFor === null &&
+            (a.state === 'reserved' ? <Release of={a} /> : <Reserve of={a} />)}
+          {a.state === 'resting' && <EndRest of={a} />}
+          <Retirement of={a} />
+        </div>
       </div>
     </Section>
   )

@@ -129,3 +129,33 @@ test('a message to the owner of that time begins on the page, with the address a
     await pages.stop(true)
   }
 })
+
+test('staff take an address out of use for good on its page, read why in the pool, and take it back', async () => {
+  const pages = pagesFor(p, reader())
+  const { page, context, complaints } = await open(browser, shownScreens[0], pages.url.origin)
+  const retired = () =>
+    p.admin('GET', '/admin/addresses/203.0.113.20').then(({ rows }) => [rows[0].state, rows[0].retiredFor])
+  try {
+    await page.goto('/admin/addresses/203.0.113.20')
+    await page.getByRole('button', { name: 'Never give out again' }).click()
+    await page.getByLabel('Reason').fill('On block lists since report 118')
+    expect(await look(page, 'retire-address')).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Never give out again' }).click()
+    await eventually(async () => (await retired())[1] !== null)
+    expect(await retired()).toEqual(['reserved', 'On block lists since report 118'])
+    const { id } = p.db.$client
+      .query<{ id: string }, []>("SELECT id FROM addresses WHERE address = '203.0.113.20'")
+      .get()!
+    await page.goto(`/admin/ip-pools/${p.pool}?address=${id}`)
+    await page.getByText('On block lists since report 118', { exact: true }).waitFor()
+    expect(await look(page, 'pool-retired')).toEqual([])
+    await page.getByRole('button', { name: 'Let it be given out' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Let it be given out' }).click()
+    await eventually(async () => (await retired())[1] === null)
+    expect(await retired()).toEqual(['free', null])
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await pages.stop(true)
+  }
+})
