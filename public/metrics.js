@@ -125,6 +125,21 @@ function drawGaps(/** @type {any} */ u, /** @type {string} */ colour) {
   u.ctx.restore()
 }
 
+/** A line where a job or an alert was, with its words on hover; the list below the charts has them, too. */
+function drawMarks(/** @type {any} */ u) {
+  for (const old of u.over.querySelectorAll('.happened')) old.remove()
+  for (const row of document.querySelectorAll('#marks tbody tr')) {
+    const at = Date.parse(/** @type {HTMLTimeElement} */ (row.querySelector('.addr time')).dateTime) / 1000
+    if (at < u.scales.x.min || at > u.scales.x.max) continue
+    const mark = document.createElement('i')
+    mark.className = 'happened'
+    const words = [...row.querySelectorAll('.name b, .state')].map((element) => element.textContent)
+    mark.title = `${words.join(': ')}, ${exact.format(at * 1000)}`
+    mark.style.left = `${u.valToPos(at, 'x')}px`
+    u.over.append(mark)
+  }
+}
+
 function draw(/** @type {Chart} */ chart) {
   const { figure, series, unit, most } = chart
   const place = /** @type {HTMLElement} */ (figure.querySelector('.plot'))
@@ -190,6 +205,7 @@ function draw(/** @type {Chart} */ chart) {
       ],
       hooks: {
         drawClear: [(/** @type {any} */ u) => drawGaps(u, gap)],
+        draw: [drawMarks],
         setCursor: [(/** @type {any} */ u) => tell(chart, u.cursor.idx)],
       },
     },
@@ -267,4 +283,14 @@ new MutationObserver(() => {
 }).observe(root, { childList: true, subtree: true })
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => metrics && charts.forEach(draw))
 document.fonts.ready.then(load)
-setInterval(() => document.hidden || load(), Number(root.dataset['every']) * 1000)
+const every = Number(root.dataset['every'])
+if (every) setInterval(() => document.hidden || load(), every * 1000)
+
+/** The fields have local times, the address instants; those of a chosen zone the server reads itself. */
+document.querySelector('[data-span]')?.addEventListener('submit', (event) => {
+  if (zone) return
+  event.preventDefault()
+  const fields = [...new FormData(/** @type {HTMLFormElement} */ (event.target))].filter(([, local]) => local)
+  const instants = fields.map(([name, local]) => [name, new Date(String(local)).toISOString()])
+  location.search = String(new URLSearchParams(instants))
+})

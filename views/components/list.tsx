@@ -201,8 +201,8 @@ function FilterField({ of: filter }: { of: Filter }) {
   )
 }
 
-/** The address has the instant; the field shows it in the zone of all times of the page. */
-function MomentFilter({ name, label }: Named) {
+/** A moment. The address has the instant; the field shows it in the zone of all times of the page. */
+export function MomentFilter({ name, label }: Named) {
   const at = useAt()
   const iso = instantsIn(at, [name])[name]
   return (

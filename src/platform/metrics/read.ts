@@ -12,7 +12,8 @@ export type Resolution = (typeof resolutions)[number]
 /** The most points of a response. */
 export const MOST_POINTS = 1500
 
-const tierFor = (resolution: Resolution): Tier =>
+/** The stored points that a step is computed from. */
+export const tierFor = (resolution: Resolution): Tier =>
   resolution >= 21_600 ? sixHours : resolution >= 600 ? tenMinutes : minutes
 
 export type Span = { from: number; to: number; resolution: Resolution }

@@ -14,7 +14,7 @@ import {
 } from '../../kernel/api/operation.ts'
 import { moment, momentFrom, oneOf } from '../../kernel/api/query.ts'
 import { day, hour, iso, second } from '../../kernel/db/clock.ts'
-import { MOST_POINTS, type Resolution, resolutions, type Span, type Values, valuesOf } from './read.ts'
+import { MOST_POINTS, type Resolution, resolutions, type Span, tierFor, type Values, valuesOf } from './read.ts'
 import { series } from './series.ts'
 
 /** Spans that end now, with the step in which a chart of some 300 points shows them. */
@@ -54,7 +54,8 @@ export const spanQuery = {
   to: moment('The end; without it: now.'),
   resolution: oneOf(
     resolutions.map(String),
-    `Seconds of a step; without it: what gives a few hundred points. ${MOST_POINTS} points are the most.`,
+    'Seconds of a step; without it: what gives a few hundred points, of what is kept for so long. ' +
+      `${MOST_POINTS} points are the most.`,
   ),
 }
 
@@ -104,7 +105,7 @@ export function spanFrom(query: Query, now: number): Span {
   const resolution = query['resolution']
     ? (Number(query['resolution']) as Resolution)
     : query['from']
-      ? fitting(to - from)
+      ? fitting(to - from, now - from)
       : range.resolution
   const stepMs = resolution * second
   const span = { from: Math.floor(from / stepMs) * stepMs, to: Math.ceil(to / stepMs) * stepMs, resolution }
@@ -113,8 +114,9 @@ export function spanFrom(query: Query, now: number): Span {
   return span
 }
 
-/** The finest step that gives no more than the usual number of points. */
-const fitting = (ms: number): Resolution =>
-  resolutions.find((seconds) => ms / (seconds * second) <= USUAL_POINTS) ?? resolutions.at(-1)!
+/** The finest step that gives no more than the usual number of points, and whose points are kept for so long. */
+const fitting = (ms: number, ageMs: number): Resolution =>
+  resolutions.find((seconds) => ms / (seconds * second) <= USUAL_POINTS && ageMs <= tierFor(seconds).keptMs) ??
+  resolutions.at(-1)!
 
 const wrong = (words: string) => new ApiError('invalid_request', words)

@@ -1,7 +1,7 @@
 // The charts of a server in Chromium: values under the keys and in the table, new values, gaps, and a refused browser.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, open, screens } from '../../support/browser.ts'
+import { launch, look, open, screens } from '../../support/browser.ts'
 import { pagesFor } from '../../support/pages/pages-for.ts'
 import { type World, world } from '../../support/world/panel.ts'
 
@@ -101,6 +101,47 @@ describe('the charts of a server', () => {
       expect({ range, sticksOut, complaints: phone.complaints }).toEqual({ range, sticksOut: false, complaints: [] })
     }
     await phone.context.close()
+  }, 60_000)
+  test('mark when jobs ended and alerts fired, with their words, and list them', async () => {
+    const fired = p.db.$client.prepare('INSERT INTO alert_changes VALUES (?, ?, ?, ?, 1, ?)')
+    fired.run('alc_1', id, 'alr_1', p.now() - 6 * 60_000, 'CPU above 90 % for 10 min')
+    await page.goto(`/servers/${id}/metrics?range=24h`)
+    await page.locator('.u-wrap').nth(3).waitFor()
+    const list = page.getByRole('region', { name: 'Jobs and alerts in this time' })
+    const words = await list.locator('tbody .name b').allTextContents()
+    expect(words).toEqual(['CPU above 90 % for 10 min', 'Ordered'])
+    const marks = chart('CPU').locator('.happened')
+    expect(await marks.count()).toBe(words.length)
+    expect(await marks.first().getAttribute('title')).toStartWith('CPU above 90 % for 10 min: Alert, ')
+    expect(await marks.nth(1).getAttribute('title')).toStartWith('Ordered: Done, ')
+    for (const screen of [screens[0]!, screens[3]!]) {
+      const seen = await open(browser, screen, owner.url.origin)
+      await seen.page.goto(`/servers/${id}/metrics?range=24h`)
+      await seen.page.locator('.happened').first().waitFor()
+      expect([await look(seen.page, `metrics-marks-${screen.width}`), seen.complaints]).toEqual([[], []])
+      await seen.context.close()
+    }
+  }, 60_000)
+  test('show a time of one’s own, in the zone of the browser, and mark nothing that lies outside', async () => {
+    const begin = p.now() - 50 * 60_000
+    const local = (ms: number) =>
+      page.evaluate((at) => {
+        const date = new Date(at)
+        return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+      }, ms)
+    await page.getByLabel('From', { exact: true }).fill(await local(begin))
+    await page.getByLabel('to', { exact: true }).fill(await local(begin + 20 * 60_000))
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.waitForURL(/from=/)
+    const minute = new Date(Math.floor(begin / 60_000) * 60_000).toISOString()
+    expect(new URL(page.url()).searchParams.get('from')).toBe(minute)
+    await page.locator('.u-wrap').nth(3).waitFor()
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(await local(begin))
+    expect(await page.getByText('New values every').count()).toBe(0)
+    expect(await page.locator('.happened').count()).toBe(0)
+    await page.getByText('None: nothing is marked in the charts.').waitFor()
+    await page.getByRole('link', { name: '1 h' }).click()
+    await page.waitForURL((url) => url.search === '?range=1h')
   }, 60_000)
 })
 

@@ -51,6 +51,16 @@ test('the use of a node is there in steps of 10 s, of minutes, and after a resta
     .all(p.node.id) as [{ n: number }]
   expect(n).toBeGreaterThanOrEqual(3)
 })
+test('an hour of last week is there in the steps that are kept for so long', async () => {
+  const began = p.now()
+  await uses(60 * MINUTE)
+  await p.controller.app.metrics.storeAll()
+  const span = `?from=${new Date(began).toISOString()}&to=${new Date(began + 60 * MINUTE).toISOString()}`
+  expect((await metricsOf(span, p.staff())).body.resolutionSeconds).toBe(10)
+  p.turnClock(7 * 24 * 60 * MINUTE)
+  const { resolutionSeconds, series } = (await metricsOf(span, p.staff())).body
+  expect([resolutionSeconds, known(series.cpuPercent)]).toEqual([600, [50]])
+})
 test('a node tells nothing of another one, and is no workload in the figures', async () => {
   await uses(5 * MINUTE)
   p.node.agent.say({ type: 'metrics', samples: [{ id: `nod_${'0'.repeat(26)}`, ms: 10_000, fast: [1, 1, 1, 1, 1] }] })

@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact'
 import type { At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { SeriesName } from '../../../src/platform/metrics/series.ts'
-import { type RangeName, rangeNames } from '../../../src/platform/metrics/show.ts'
+import { type RangeName, rangeNames, ranges } from '../../../src/platform/metrics/show.ts'
+import { MomentFilter } from '../../components/list.tsx'
 import { addressWith } from '../../components/table.tsx'
-import { Exact, Time } from '../../components/time.tsx'
+import { Exact, instantsIn, Time } from '../../components/time.tsx'
 import { inWords, type Unit } from './words.ts'
 
 type Values<Name extends string> = { series: Record<Name, (number | null)[]> }
@@ -20,11 +21,28 @@ export const chartFiles = ['metrics.css', 'uplot.js', 'metrics.js']
 
 const words: Record<RangeName, string> = { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d', '1y': '1 year' }
 const USUAL: RangeName = '24h'
-/** The period that the address names. */
-export const rangeIn = ({ query }: Pick<At, 'query'>): RangeName =>
-  rangeNames.find((name) => name === query['range']) ?? USUAL
-/** How often the browser asks for new values, in seconds. */
-const everyOf = (range: RangeName) => (range === '1h' ? 10 : 60)
+type Span = { range: RangeName } | { from: string; to?: string }
+/** The time that the address asks for, as the operations take it: a period until now, or from a moment to another. */
+export function spanIn(at: At): Span {
+  const { from, to, range } = instantsIn(at, ['from', 'to'])
+  return from ? { from, ...(to && { to }) } : { range: rangeNames.find((name) => name === range) ?? USUAL }
+}
+/** The moments between which that lies, in ms. */
+export function momentsIn(at: At): { from: number; to: number } {
+  const span = spanIn(at)
+  if ('range' in span) return { from: at.now - ranges[span.range].ms, to: at.now }
+  return { from: Date.parse(span.from), to: span.to ? Date.parse(span.to) : at.now }
+}
+/** How often the browser asks for new values, in seconds; undefined where none can come. */
+export function everyOf(at: At): number | undefined {
+  const span = spanIn(at)
+  return 'range' in span && span.range === '1h' ? 10 : momentsIn(at).to < at.now ? undefined : 60
+}
+/** The period whose form times are drawn in. */
+function likeIn(at: At): RangeName {
+  const [span, { from, to }] = [spanIn(at), momentsIn(at)]
+  return 'range' in span ? span.range : to - from <= 2 * ranges['24h'].ms ? '24h' : '30d'
+}
 
 /** `card`: of this one of the cards. */
 type Line = { name: string; label: string; card?: number }
@@ -35,7 +53,9 @@ const valuesIn = (metrics: Measured, { name, card }: Line): readonly (number | n
 /** Links to the periods of time. */
 export function Periods() {
   const at = useAt()
-  const chosen = rangeIn(at)
+  const span = spanIn(at)
+  const chosen = 'range' in span ? span.range : undefined
+  const every = everyOf(at)
   return (
     <div class="tools">
       <h2 class="sr">Metrics</h2>
@@ -43,16 +63,21 @@ export function Periods() {
         {rangeNames.map((name) => (
           <a
             class={`chip${name === chosen ? ' on' : ''}`}
-            href={addressWith(at, { range: name })}
+            href={addressWith(at, { range: name, from: null, to: null })}
             aria-current={name === chosen ? 'page' : undefined}
           >
             {words[name]}
           </a>
         ))}
       </nav>
+      <form class="bar" action={at.path} data-span="">
+        <MomentFilter name="from" label="From" />
+        <MomentFilter name="to" label="to" />
+        <button class="btn s">Show</button>
+      </form>
       <span class="grow" />
       <span class="muted">
-        {`New values every ${everyOf(chosen) === 10 ? '10 seconds' : 'minute'}. Grey: nothing was measured.`}
+        {every && `New values every ${every === 10 ? '10 seconds' : 'minute'}. `}Grey: nothing was measured.
       </span>
     </div>
   )
@@ -100,13 +125,13 @@ const cpuOf = ({ resolutionSeconds }: Metrics): Chart => ({
 
 /** Around the charts of a page; `address` answers new values. */
 export function ChartFrame({ address, children }: { address: string; children: ComponentChildren }) {
-  const range = rangeIn(useAt())
+  const at = useAt()
   return (
     <div
       class="sec first stack"
-      data-metrics={`${address}?range=${range}`}
-      data-range={range}
-      data-every={everyOf(range)}
+      data-metrics={`${address}?${new URLSearchParams(spanIn(at))}`}
+      data-range={likeIn(at)}
+      data-every={everyOf(at)}
     >
       <span class="colours" aria-hidden="true">
         {['1', '2', 'line', 'ink', 'gap', 'fill'].map((name) => (
@@ -147,7 +172,8 @@ type FigureProps = { of: Chart; metrics: Measured; small?: boolean }
 /** One chart inside a `ChartFrame`. */
 export function Figure({ of, metrics, small }: FigureProps) {
   const at = useAt()
-  const range = rangeIn(at)
+  const span = spanIn(at)
+  const period = 'range' in span ? words[span.range] : 'the chosen time'
   const ended = endedAt(metrics, of.lines[0]!, at.now)
   const measured = there(valuesIn(metrics, of.lines[0]!))
   const summary = measured.length
@@ -185,7 +211,7 @@ export function Figure({ of, metrics, small }: FigureProps) {
         class="plot"
         role="img"
         tabIndex={0}
-        aria-label={`${of.title} over ${words[range]}: ${summary}. Arrow keys read values.`}
+        aria-label={`${of.title} over ${period}: ${summary}. Arrow keys read values.`}
       />
       <p class="sr" role="status" />
       <details>

@@ -5,13 +5,13 @@ import { getNodeCardMetrics } from '../../../src/platform/metrics/cards/show.ts'
 import { pathOf } from '../../components/action.tsx'
 import { NodeFrame } from '../../fleet/nodes/frame.tsx'
 import { CardCharts } from './cards.tsx'
-import { chartFiles, Periods, rangeIn } from './charts.tsx'
+import { chartFiles, Periods, spanIn } from './charts.tsx'
 
 export const nodeCardMetricsPage = page({
   path: '/admin/nodes/{id}/gpu-metrics',
   reads: {
     node: reading(getNode, ({ params }) => ({ params })),
-    metrics: reading(getNodeCardMetrics, (at) => ({ params: at.params, query: { range: rangeIn(at) } })),
+    metrics: reading(getNodeCardMetrics, (at) => ({ params: at.params, query: spanIn(at) })),
   },
   title: ({ node }) => `GPU metrics of ${node.name}`,
   nav: 'nodes',

@@ -8,12 +8,14 @@ import { Meter } from '../../components/figures.tsx'
 import { Section } from '../../components/section.tsx'
 import { traffic, usedTraffic } from '../../components/words.ts'
 import { ServerFrame, serverReads } from '../../compute/servers/frame.tsx'
-import { Charts, chartFiles, Periods, rangeIn } from './charts.tsx'
+import { Charts, chartFiles, Periods, spanIn } from './charts.tsx'
+import { Marks, marksRead } from './marks.tsx'
 
 const reads = {
   ...serverReads,
-  metrics: reading(getMetrics, (at) => ({ params: at.params, query: { range: rangeIn(at) } })),
+  metrics: reading(getMetrics, (at) => ({ params: at.params, query: spanIn(at) })),
   bandwidth: ifAllowed(getBandwidth),
+  timeline: marksRead,
 }
 type Data = Answers<typeof reads>
 
@@ -33,6 +35,7 @@ export const metricsPages = inEveryArea({
       >
         {data.bandwidth && <TrafficOfMonth of={data.bandwidth} />}
       </Charts>
+      <Marks of={data.timeline} />
     </ServerFrame>
   ),
 })

@@ -69,9 +69,14 @@ const Entries = ({ of: timeline, what, kinds }: EntriesProps) => (
       empty={<Empty>{`Nothing happened to this ${what} within 30 days.`}</Empty>}
       emptyWhenFiltered="Nothing of this kind happened in this period."
     >
-      <Table label="Activity" rows={timeline.data} columns={columns} idOf={({ id }) => id} flow />
+      <EntryTable of={timeline.data} label="Activity" />
     </List>
   </>
+)
+
+/** Entries of a timeline, newest first. */
+export const EntryTable = ({ of, label }: { of: readonly Entry[]; label: string }) => (
+  <Table label={label} rows={of} columns={columns} idOf={({ id }) => id} flow />
 )
 
 const filtersOf = (kinds: EntriesProps['kinds']): readonly Filter[] => [
