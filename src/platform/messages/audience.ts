@@ -30,17 +30,33 @@ export type Recipient = {
 /** `call` is that of who sends it, or of System when its time has come. */
 export function recipientsOf(call: ReadContext, message: Message): Recipient[] {
   const { accountId, serverIds, ...filters } = message.audience
+  const places = placeNames(call.tx)
   if (accountId) {
     const servers = ownedWorkloads(call.tx, serverIds ?? [])
-    return recipient(call, message, { accountId: readerFor(call.tx, message, accountId), servers })
+    return recipient(call, message, { accountId: readerFor(call.tx, message, accountId), servers, places })
   }
   const query = Object.fromEntries(
     Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value] as const] : [])),
   )
   const found = serverIds?.length ? serverIds : listedServerIds({ ...call, query }, MOST_SERVERS)
-  const byAccount = Map.groupBy(ownedWorkloads(call.tx, found), ({ ownerId }) => readerFor(call.tx, message, ownerId))
-  return [...byAccount].flatMap(([accountId, servers]) => recipient(call, message, { accountId, servers }))
+  const reader = once((ownerId) => readerFor(call.tx, message, ownerId))
+  const byAccount = Map.groupBy(ownedWorkloads(call.tx, found), ({ ownerId }) => reader(ownerId))
+  return [...byAccount].flatMap(([accountId, servers]) => recipient(call, message, { accountId, servers, places }))
 }
+
+/** Each is looked up once: many servers have one owner, one node, one location. */
+function once(find: (id: string) => string): (id: string) => string {
+  const known = new Map<string, string>()
+  return (id) => {
+    const answer = known.get(id) ?? find(id)
+    known.set(id, answer)
+    return answer
+  }
+}
+const placeNames = (tx: Db) => ({
+  location: once((id) => locationById(tx, id)?.name ?? ''),
+  node: once((id) => nodeById(tx, id)?.name ?? ''),
+})
 
 /** A reseller stands for its customers, whose names its customers see, unless they are written to themselves. */
 function readerFor(tx: Db, { toCustomersOfResellers }: Message, ownerId: string): string {
@@ -48,8 +64,8 @@ function readerFor(tx: Db, { toCustomersOfResellers }: Message, ownerId: string)
   return (!toCustomersOfResellers && owner?.resellerId) || ownerId
 }
 
-type Owned = { accountId: string; servers: readonly OwnedWorkload[] }
-function recipient(call: ReadContext, message: Message, { accountId, servers }: Owned): Recipient[] {
+type Owned = { accountId: string; servers: readonly OwnedWorkload[]; places: ReturnType<typeof placeNames> }
+function recipient(call: ReadContext, message: Message, { accountId, servers, places }: Owned): Recipient[] {
   const { tx, clock } = call
   const account = accountById(tx, accountId)
   if (!account || account.kind === 'staff') return []
@@ -60,8 +76,8 @@ function recipient(call: ReadContext, message: Message, { accountId, servers }: 
       filled: {
         customer: account.name,
         servers: named(servers.map(({ hostname }) => hostname)),
-        location: unique(servers.map(({ locationId }) => locationById(tx, locationId)?.name ?? '')),
-        node: unique(servers.map(({ nodeId }) => nodeById(tx, nodeId)?.name ?? '')),
+        location: unique(servers.map(({ locationId }) => places.location(locationId))),
+        node: unique(servers.map(({ nodeId }) => places.node(nodeId))),
         date: dayText(clock()),
       },
       leftOut: leftOutReason(tx, account, message),
