@@ -432,7 +432,7 @@ test('nothing that was typed becomes markup or script on any page for anybody, a
   // Shown where a node is about to come, where one address of a pool is asked for, and until a drain begins.
   // Or while a message has not been sent, and while an import may tell owners.
   const elsewhere = [
-    ...['nodes.enroll name', 'pools.reserve reservedFor', 'nodes.schedule-drain reason'],
+    ...['nodes.enroll name', 'pools.reserve reservedFor', 'pools.retire-address reason', 'nodes.schedule-drain reason'],
     ...['messages.create audience.label', 'messages.change audience.label', 'imports.set-messages before.subject'],
   ]
   expect([...planted.keys()].filter((field) => !seen.has(field) && !elsewhere.includes(field))).toEqual([])
