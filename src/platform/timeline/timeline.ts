@@ -99,15 +99,19 @@ function inOwnWords(found: readonly TimelineEntry[]): readonly TimelineEntry[] {
   )
 }
 
-/** One line for a change and the job that it started: the change, with the result of the job. */
+/**
+ * One line for a change and the job that it started: the change, with the result of the job; or the job where a feature
+ * tells of it in its own words.
+ */
 function withoutTheirJobs(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   const jobs = new Map(entries.flatMap((entry) => (entry.kind === 'job' ? [[entry.jobId, entry] as const] : [])))
   const told = new Set<TimelineEntry>()
-  const changes = entries.map((entry) => {
+  const changes = entries.flatMap((entry) => {
     const job = entry.kind === 'change' && entry.result === 'done' ? jobs.get(entry.jobId) : undefined
-    if (!job) return entry
+    if (!job) return [entry]
+    if (job.ofJob) return []
     told.add(job)
-    return { ...entry, result: job.result }
+    return [{ ...entry, result: job.result }]
   })
   return changes.filter((entry) => !told.has(entry))
 }

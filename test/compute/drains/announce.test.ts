@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { minuteText } from '../../../src/kernel/db/clock.ts'
 import { drainOf, open, ordered } from './world.ts'
 
 const HOUR_MS = 3_600_000
@@ -30,7 +31,7 @@ test('owners are told before maintenance only when somebody says so, each of the
 
   await p.admin('POST', path, body)
   const [told] = await noticesOf(p.customer)
-  expect(told.subject).toBe(`Maintenance on ${startsAt.slice(0, 16).replace('T', ' ')} UTC`)
+  expect(told.subject).toBe(`Maintenance on ${minuteText(Date.parse(startsAt))}`)
   expect(told.words).toContain('git01: may be shut down until the maintenance ends.')
   expect(told.words).toMatch(/web01: off for \d+ seconds at most\./)
   expect(told.words).toContain('Memory is added.')

@@ -160,7 +160,7 @@ test('at a time its owner is told twice before', async () => {
   using p = await openTwo()
   const id = await order(p)
   await toHelsinki(p, id, { startsAt: new Date(p.now() + 3_600_000).toISOString() })
-  expect(notices(p, p.customer.id).map(({ words }) => /on 2027-01-15 09:00 UTC/.test(words))).toEqual([true])
+  expect(notices(p, p.customer.id).map(({ words }) => /on 15 Jan 2027, 09:00 UTC/.test(words))).toEqual([true])
   expect(keptFor(p)).toEqual([])
   p.turnClock(3_600_000)
   beginDue(p.controller)

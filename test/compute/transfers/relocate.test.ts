@@ -2,6 +2,7 @@
 // had are held for it for some days.
 import { expect, test } from 'bun:test'
 import { freeHeld } from '../../../src/compute/transfers/readdressing/held.ts'
+import { dayText } from '../../../src/kernel/db/clock.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import type { Who, World } from '../../support/world/panel.ts'
 import { share } from '../../support/world/team.ts'
@@ -109,7 +110,7 @@ test('nobody gets the old addresses while they are held, and afterwards they are
   const id = await order(p)
   await relocated(p, id)
   const { data } = await p.admin('GET', `/admin/ip-pools/${p.pool}/addresses`)
-  const until = new Date(p.now() + 7 * DAY_MS).toISOString().slice(0, 10)
+  const until = dayText(p.now() + 7 * DAY_MS)
   expect(data.find(({ address }: any) => address === OLD)).toMatchObject({ state: 'reserved' })
   expect(data.find(({ address }: any) => address === OLD).reservedFor).toStartWith(`Held until ${until}: `)
   const next = await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'web02', nodeId: p.node.id })

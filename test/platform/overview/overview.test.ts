@@ -390,7 +390,7 @@ test('a new package begins with IPv6 only where a pool has it, so that the first
   const headers = { Cookie: `__Host-panel=${p.owner.cookie}` }
   const prefix = async () => {
     const html = await (
-      await p.controller.router.fetch(new Request('http://localhost/admin/packages', { headers }))
+      await p.controller.router.fetch(new Request('http://localhost/admin/packages/new', { headers }))
     ).text()
     const field = /<input[^>]*name="ipv6Prefix"[^>]*>/.exec(html)![0]
     return /value="(\d+)"/.exec(field)?.[1]
