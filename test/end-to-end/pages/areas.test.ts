@@ -134,7 +134,6 @@ test('a customer adds a key, sets the waiting server up with it, follows the job
           year: 'numeric',
           hour: '2-digit',
           minute: '2-digit',
-          second: '2-digit',
           hourCycle: 'h23',
           timeZoneName: 'short',
         }),
