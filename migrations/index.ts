@@ -125,6 +125,7 @@ import largeTotals from './0216_large_totals.sql' with { type: 'text' }
 import dueWork from './0217_due_work.sql' with { type: 'text' }
 import gpuSelfService from './0226_gpu_self_service.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
+import nodeVersions from './0231_node_versions.sql' with { type: 'text' }
 import retiredAddresses from './0237_retired_addresses.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -253,5 +254,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0217_due_work', sql: dueWork },
   { name: '0226_gpu_self_service', sql: gpuSelfService },
   { name: '0230_node_spaces', sql: nodeSpaces },
+  { name: '0231_node_versions', sql: nodeVersions },
   { name: '0237_retired_addresses', sql: retiredAddresses },
 ]

@@ -10,9 +10,10 @@ import { claimedPlacesOfEach } from '../../network/ip-pools/claims.ts'
 import { nodesWithPool } from '../../network/ip-pools/queries.ts'
 import { gpuHostRows } from '../gpus/queries.ts'
 import { type NodeHealthRow, nodesHealth } from '../node-records/queries.ts'
+import { MANY_NODES, shared } from '../node-records/shared.ts'
 import { uplinkTroubles } from '../node-records/uplink.ts'
 import { FULL_PERCENT, metadataPercent, usedPercent, WARN_PERCENT } from '../storage-pools/full.ts'
-import { type PoolHealth, poolHealthByNode } from '../storage-pools/queries.ts'
+import { type PoolHealth, troubledPoolsByNode } from '../storage-pools/queries.ts'
 import { almostFull, fullEffect, metadataAlmostFull, poolInWords } from '../storage-pools/words.ts'
 import { countedByKind } from '../workloads/kind.ts'
 import { type CountsByKind, kindsOnEach } from '../workloads/queries.ts'
@@ -20,24 +21,30 @@ import { described } from './misconduct.ts'
 import { AWAY_SHOWN_MS, partWords } from './model.ts'
 import { listNodes } from './nodes.ts'
 
-/** Each node in turn, by name: all that is wrong with it. Of many, the worst, and how many more there are. */
-export const nodesInTrouble: Source = (call) => {
-  if (!mayCall(listNodes, call.actor)) return []
-  const rows = troublesOf(call)
-  if (rows.length <= MOST_SHOWN) return rows
-  const worst = worstFirst(rows)
+const sharedTroubles = shared<{ nodes: number; rows: Attention[] }>(({ nodes }) => nodes > MANY_NODES)
+
+/**
+ * Each node in turn, by name: all that is wrong with it. Of many, the worst, and how many more there are. Of more than
+ * a thousand nodes they are up to two seconds old.
+ */
+export const nodesInTrouble: Source = (call) =>
+  mayCall(listNodes, call.actor) ? sharedTroubles(call.tx, {}, () => worstTroubles(call)).rows : []
+
+function worstTroubles(call: ReadContext): { nodes: number; rows: Attention[] } {
+  const all = nodesHealth(call.tx)
+  const rows = troublesOf(call, all)
   const more = rows.length - MOST_SHOWN
-  return [
-    ...worst.slice(0, MOST_SHOWN),
-    {
-      level: worst[MOST_SHOWN]!.level,
-      what: `${count(more, 'more problem')} with nodes.`,
-      effect: 'The list of nodes shows the state of each.',
-      since: null,
-      action: 'Show nodes',
-      href: '/admin/nodes',
-    },
-  ]
+  if (more <= 0) return { nodes: all.length, rows }
+  const worst = worstFirst(rows)
+  const last: Attention = {
+    level: worst[MOST_SHOWN]!.level,
+    what: `${count(more, 'more problem')} with nodes.`,
+    effect: 'The list of nodes shows the state of each.',
+    since: null,
+    action: 'Show nodes',
+    href: '/admin/nodes',
+  }
+  return { nodes: all.length, rows: [...worst.slice(0, MOST_SHOWN), last] }
 }
 
 /** The names of those who know that a node is away, and when they were told, in ms. */
@@ -51,22 +58,25 @@ declare module '../../kernel/feature.ts' {
 }
 
 type Node = NodeHealthRow & {
-  workloads: CountsByKind
+  /** Asked for few: those that are away or lost. */
+  workloads(): CountsByKind
+  /** Where one of them is in trouble. */
   pools: readonly PoolHealth[]
   gpuHost: boolean
   told: Told | undefined
 }
 
-function troublesOf(call: ReadContext): Attention[] {
+function troublesOf(call: ReadContext, rows: readonly NodeHealthRow[]): Attention[] {
   const withPool = nodesWithPool(call.tx)
-  const listed = kindsOnEach(call.tx)
   const told = new Map(call.registry.features.flatMap(({ toldAway }) => [...(toldAway?.(call.tx) ?? [])]))
-  const pools = poolHealthByNode(call.tx)
+  // Each is judged again, by the very number: a share as a fraction of two is not exact.
+  const pools = troubledPoolsByNode(call.tx, WARN_PERCENT - 1)
   const claimed = claimedPlacesOfEach(call.tx)
   const gpuHosts = new Set(gpuHostRows(call.tx).map(({ nodeId }) => nodeId))
-  const all: Node[] = nodesHealth(call.tx).map((n) => ({
+  let listed: ReturnType<typeof kindsOnEach> | undefined
+  const all: Node[] = rows.map((n) => ({
     ...n,
-    workloads: listed.get(n.id) ?? {},
+    workloads: () => (listed ??= kindsOnEach(call.tx)).get(n.id) ?? {},
     told: told.get(n.id),
     pools: pools.get(n.id) ?? [],
     gpuHost: gpuHosts.has(n.id),
@@ -90,7 +100,7 @@ function troublesOf(call: ReadContext): Attention[] {
 
 /** A lost node is shown while something of it is left to decide. */
 function lost({ registry }: ReadContext, n: Node, lostAt: number): Attention[] {
-  const left = countedByKind(registry, n.workloads)
+  const left = countedByKind(registry, n.workloads())
   return [
     {
       ...at(n),
@@ -106,8 +116,9 @@ const at = ({ id }: NodeHealthRow) => ({ since: null, action: 'Open node', href:
 
 /** `44 servers and 2 GPU instances most likely run on there, but cannot be seen or changed. Margit was told on …` */
 function awayEffect({ registry }: ReadContext, { workloads, told }: Node): string {
-  const affected = countedByKind(registry, workloads)
-  const isOne = Object.values(workloads).reduce((sum, n) => sum + n, 0) === 1
+  const counts = workloads()
+  const affected = countedByKind(registry, counts)
+  const isOne = Object.values(counts).reduce((sum, n) => sum + n, 0) === 1
   const effect = affected
     ? `${affected} most likely ${isOne ? 'runs' : 'run'} on there, but cannot be seen or changed.`
     : 'It takes no new servers.'
@@ -158,7 +169,10 @@ const misbehaving = ({ nodes }: ReadContext, n: NodeHealthRow): Attention[] =>
   nodes.misconduct(n.id).map((what) => ({ ...at(n), ...described(n.name, what), since: iso(what.since) }))
 
 function asItShouldBe(n: NodeHealthRow, ofAddresses: number): Attention[] {
-  const found = (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
+  const found =
+    n.differences === '[]'
+      ? 0
+      : (JSON.parse(n.differences) as { kind: string }[]).filter((d) => d.kind !== 'foreign').length
   const differences = found + ofAddresses
   if (!differences) return []
   return [

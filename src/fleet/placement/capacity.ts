@@ -60,8 +60,5 @@ export function* capacityInOrder(
 /** The nodes of a location and their capacity, by name. */
 export const capacityIn = (tx: Db, locationId: string): NodeCapacity[] =>
   capacitiesOf(tx, capacityRowsIn(tx, locationId))
-/** The nodes of a location and their memory alone. */
-export const sizesIn = (tx: Db, locationId: string) =>
-  capacityRowsIn(tx, locationId).map((row) => ({ ...row, open: !!row.open }))
 /** The capacity of a node that is there. */
 export const capacityOf = (tx: Db, nodeId: string): NodeCapacity => capacitiesOf(tx, [capacityRowOf(tx, nodeId)!])[0]!

@@ -12,10 +12,10 @@ import { type AddressLack, type AddressNeed, lackingAddresses } from '../../netw
 import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts'
 import { lackingGiven, vlanOfGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
-import { hasCpuModel, hasReported } from '../node-records/queries.ts'
+import { hasCpuModel, hasReported, type NodeSize, sizesIn } from '../node-records/queries.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { type Candidates, candidatesFor, mayConnect } from './candidates.ts'
-import { type NodeCapacity, sizesIn } from './capacity.ts'
+import type { NodeCapacity } from './capacity.ts'
 import type { GroupRule } from './group-rule.ts'
 import { refuseImage, runsOn } from './hardware.ts'
 import { beyondReserveMb, reserveMbOf } from './location-reserve.ts'
@@ -258,7 +258,11 @@ const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1)
 /** Words for customers. */
 const noRoomIn = (lacks: string, name: string) =>
   `${lacks} in ${name} for this package now. Choose another location, or ask your provider.`
-function reservedWords(location: Location, all: ReturnType<typeof sizesIn>, nodes: Nodes) {
+function reservedWords(
+  location: Location,
+  all: readonly Pick<NodeSize, 'id' | 'open' | 'memoryMb' | 'heldMemoryMb'>[],
+  nodes: Nodes,
+) {
   const [reserveMb, leftMb] = [reserveMbOf(location, all, nodes), beyondReserveMb(location, all, nodes)]
   return (
     `${location.name} keeps ${exactMb(reserveMb)} of memory in reserve, and ${exactMb(Math.max(0, leftMb))} are free ` +

@@ -70,6 +70,10 @@ const statements = prepared(({ $client }) => ({
     `${selectSpaces} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown}
      ORDER BY p.node_id, p.name`,
   ),
+  sums: $client.prepare<{ diskGb: number; freeDiskGb: number }, [string]>(
+    `SELECT coalesce(sum(diskGb), 0) AS diskGb, coalesce(sum(iif(open, freeDiskGb, 0)), 0) AS freeDiskGb
+     FROM (${selectSpaces} WHERE p.node_id IN (SELECT value FROM json_each(?)) AND ${isShown})`,
+  ),
   space: $client.prepare<PoolSpaceRow, [string, string]>(`${selectSpaces} WHERE p.node_id = ? AND p.name = ?`),
   sharing: $client.prepare<{ nodeId: string }, [string, string]>(
     `SELECT DISTINCT b.node_id AS nodeId FROM storage_pools a JOIN storage_pools b ON b.storage = a.storage
@@ -83,6 +87,13 @@ const statements = prepared(({ $client }) => ({
   health: $client.prepare<PoolHealth, []>(
     `SELECT ${columns} FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
      WHERE ${isShown} ORDER BY p.name`,
+  ),
+  // Of nodes with a pool that is missing, silent, warned of, or fuller than this: with their other pools.
+  troubled: $client.prepare<PoolHealth, [number]>(
+    `SELECT ${columns} FROM storage_pools p LEFT JOIN storage_held h ON h.node_id = p.node_id AND h.pool = p.name
+     WHERE ${isShown} AND p.node_id IN (SELECT node_id FROM storage_pools
+       WHERE missing_since IS NOT NULL OR silent_since IS NOT NULL OR warnings <> '[]'
+         OR free_bytes <= total_bytes * +?1 OR metadata_free_bytes <= metadata_total_bytes * +?1) ORDER BY p.name`,
   ),
   used: $client.prepare<PoolUse, [number]>(
     `SELECT p.id, p.node_id AS nodeId, p.name, coalesce(p.storage, p.id) AS storage, p.total_bytes AS totalBytes,
@@ -129,6 +140,9 @@ const spaceOf = (row: PoolSpaceRow): PoolSpace => ({ ...row, open: !!row.open, i
  */
 export const poolSpacesOn = (tx: Db, nodeIds: readonly string[]): PoolSpace[] =>
   statements(tx).spaces.all(JSON.stringify(nodeIds)).map(spaceOf)
+/** Their size in GiB, and what those that are open have left for orders, summed up. */
+export const poolSumsOn = (tx: Db, nodeIds: readonly string[]): { diskGb: number; freeDiskGb: number } =>
+  statements(tx).sums.get(JSON.stringify(nodeIds))!
 /** Undefined: the node has never reported a pool of this name. */
 export function poolSpaceOf(tx: Db, { nodeId, pool }: { nodeId: string; pool: string }): PoolSpace | undefined {
   const row = statements(tx).space.get(nodeId, pool)
@@ -160,6 +174,13 @@ export const poolsOn = (tx: Db, nodeId: string): StoragePool[] =>
 /** The same of every node, by the node. */
 export const poolHealthByNode = (tx: Db): Map<string, PoolHealth[]> =>
   Map.groupBy(statements(tx).health.all(), ({ nodeId }) => nodeId)
+
+/**
+ * The same of the nodes with a pool that is missing or silent, that its node warns of, or of which at least this share
+ * is in use.
+ */
+export const troubledPoolsByNode = (tx: Db, percent: number): Map<string, PoolHealth[]> =>
+  Map.groupBy(statements(tx).troubled.all(1 - percent / 100), ({ nodeId }) => nodeId)
 
 /** A pool and its space. `storage`: the same for pools of several nodes that are one storage. */
 export type PoolUse = Pick<

@@ -64,6 +64,15 @@ const statements = prepared(({ $client }) => ({
   listedOn: $client.prepare<{ n: number }, [string]>(
     'SELECT count(*) AS n FROM workloads WHERE node_id = +? AND terminated_at IS NULL',
   ),
+  // The kinds first: the stored numbers are found by kind and node.
+  listedOnAll: $client.prepare<{ n: number }, [string]>(
+    `WITH RECURSIVE kinds (kind) AS (SELECT min(kind) FROM workload_states
+       UNION ALL SELECT (SELECT min(s.kind) FROM workload_states s WHERE s.kind > k.kind) FROM kinds k
+         WHERE k.kind IS NOT NULL)
+     SELECT coalesce(sum(s.workloads), 0) AS n FROM kinds k CROSS JOIN json_each(?) node
+     CROSS JOIN workload_states s ON s.kind = k.kind AND s.node_id = node.value
+     WHERE k.kind IS NOT NULL AND s.lifecycle <> 'terminated'`,
+  ),
   kindsOnEach: $client.prepare<{ nodeId: string; kind: string; n: number }, []>(
     `SELECT node_id AS nodeId, kind, sum(workloads) AS n FROM workload_states WHERE lifecycle <> 'terminated'
      GROUP BY node_id, kind HAVING n > 0`,
@@ -151,6 +160,9 @@ export const listedWorkloads = (tx: Db, kind: string): number => statements(tx).
 
 /** How many workloads of a node are not terminated; one that can be brought back is. */
 export const listedOn = (tx: Db, nodeId: string): number => statements(tx).listedOn.get(nodeId)!.n
+/** The same of many nodes together. */
+export const listedOnAll = (tx: Db, nodeIds: readonly string[]): number =>
+  statements(tx).listedOnAll.get(JSON.stringify(nodeIds))!.n
 /** How many of each kind: `{ server: 44, gpu_instance: 2 }`. */
 export type CountsByKind = Readonly<Record<string, number>>
 const byKind = (rows: readonly { kind: string; n: number }[]): CountsByKind =>

@@ -177,9 +177,9 @@ export const nodeIdsOf = (tx: Db, poolId: string): string[] =>
 // ---------------------------------------------------------------- prepared queries
 const statements = prepared(({ $client }) => ({
   freeIpv4: $client.prepare<{ n: number }, [string]>(
-    `SELECT coalesce(sum(free), 0) AS n FROM address_counts WHERE pool_id IN
-     (SELECT pn.pool_id FROM json_each(?) node JOIN pool_nodes pn ON pn.node_id = node.value
-      JOIN pools p ON p.id = pn.pool_id WHERE p.version = 4)`,
+    `SELECT coalesce(sum(c.free), 0) AS n FROM pools p JOIN address_counts c ON c.pool_id = p.id
+     WHERE p.version = 4 AND EXISTS (SELECT 1 FROM pool_nodes pn WHERE pn.pool_id = p.id
+       AND +pn.node_id IN (SELECT value FROM json_each(?)))`,
   ),
   // Kept by triggers (0216_large_totals.sql): counted from indexes, 500,000 addresses take 60 ms.
   counts: $client.prepare<{ total: number; free: number; reserved: number; resting: number }, [string]>(

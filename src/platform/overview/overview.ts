@@ -6,7 +6,7 @@ import { listGpus } from '../../fleet/gpus/hosts.ts'
 import { type CardState, cardStates, cardsByState } from '../../fleet/gpus/model.ts'
 import { listLocations } from '../../fleet/locations/locations.ts'
 import { listedLocations, locationResponse } from '../../fleet/locations/model.ts'
-import { agentVersions } from '../../fleet/node-records/queries.ts'
+import { countVersions, nodesByContact } from '../../fleet/node-records/queries.ts'
 import { listNodes } from '../../fleet/nodes/nodes.ts'
 import {
   described,
@@ -74,10 +74,10 @@ function jobs({ tx, actor, clock }: ReadContext) {
 }
 
 function nodes({ tx, nodes: live }: ReadContext) {
-  const all = agentVersions(tx)
+  const { away, connected } = nodesByContact(tx, live)
   return {
-    total: all.length,
-    connected: all.filter((n) => live.connected(n.id)).length,
-    versions: Object.fromEntries([...Map.groupBy(all, (n) => n.version)].map(([version, of]) => [version, of.length])),
+    total: away.length + connected.length,
+    connected: connected.length,
+    versions: Object.fromEntries(countVersions(tx).map(({ version, n }) => [version, n])),
   }
 }
