@@ -20,6 +20,7 @@ import type { Registry } from '../kernel/registry.ts'
 import { Assets } from '../kernel/web/assets.ts'
 import { navItems } from '../kernel/web/navigation.ts'
 import { leadingTo } from '../kernel/web/page.ts'
+import { errorPages } from '../kernel/web/refused-page.ts'
 import { brandFor } from '../platform/settings/brand.ts'
 import type { Config } from './config.ts'
 import { registry as product } from './features.ts'
@@ -30,7 +31,7 @@ import { openDatabase, openSecrets } from './wiring/data.ts'
 import { makeHttpContext } from './wiring/http-context.ts'
 import { listener, localListener } from './wiring/listener.ts'
 import { connectNodes, type NodeSide, nodesOf } from './wiring/nodes.ts'
-import { localRouter, publicRouter } from './wiring/routes.ts'
+import { localRouter, publicRouter, siteOf } from './wiring/routes.ts'
 
 /** After this long a stop does not wait for what is still going on. */
 const STOP_MS = 15 * second
@@ -63,9 +64,11 @@ export async function createController(given: Parts) {
   for (const heard of registry.onEvent) onEvent(db, (tx, event) => heard(tx, app, event))
   const httpContext = makeHttpContext(withApp, given.callsPerMinute ?? CALLS_PER_MINUTE)
   const parts = { db, app, httpContext, assets: await (given.assets ?? Assets.load(files)) }
-  const router = madeOnce(() => publicRouter(withApp, parts, leads))
+  const site = siteOf(withApp, parts, leads)
+  const errorPage = errorPages(site)
+  const router = madeOnce(() => publicRouter(withApp, parts, site))
   const endpoints = [agentSocket(withApp, nodeSide), ...registry.sockets(parts)]
-  const { fetch, websocket, closeSockets } = listener(withApp, router, endpoints)
+  const { fetch, websocket, closeSockets } = listener(withApp, router, { endpoints, errorPage })
   const local = localListener(
     withApp,
     madeOnce(() => localRouter(withApp, httpContext)),
@@ -77,7 +80,7 @@ export async function createController(given: Parts) {
     hub,
     runner,
     /** The same without a socket: a call from this host. */
-    router: { fetch: localListener(withApp, router) },
+    router: { fetch: localListener(withApp, router, errorPage) },
     gate: httpContext.gate,
     app,
     reports,

@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { csrfToken } from '../../src/kernel/crypto/csrf-token.ts'
+import { submit } from '../support/pages/native-form.ts'
+import { person } from '../support/second-factor.ts'
 import { world } from '../support/world/panel.ts'
 
 const code = ({ status, body }: { status: number; body: any }) => `${status} ${body.error?.code ?? ''}`.trim()
@@ -29,6 +31,35 @@ describe('S20: another site', () => {
       'bad_origin',
     ])
     expect(code(await p.call(p.customer, 'GET', '/servers'))).toBe('200')
+  })
+  test('cannot sign a browser in with the form of a page either', async () => {
+    using p = await world()
+    const cal = person(p)
+    for (const [path, form] of [
+      ['/login', { email: cal.email, password }],
+      ['/login/2fa', { code: '123456' }],
+    ] as const)
+      for (const headers of [
+        { Origin: 'https://evil.test' },
+        { Origin: 'null' },
+        { Origin: 'https://panel.test', 'Sec-Fetch-Site': 'cross-site' },
+        { Origin: 'https://panel.test', 'Sec-Fetch-Site': 'same-site' },
+        { Origin: 'https://panel.test.evil.test' },
+        { 'Sec-Fetch-Site': 'same-origin' },
+        {},
+      ] as Record<string, string>[]) {
+        const before = p.fingerprint(['audit'])
+        const answer = await submit(p, path, form, headers, false)
+        const text = await answer.text()
+        expect([path, headers, answer.status, answer.headers.getSetCookie()]).toEqual([path, headers, 403, []])
+        expect(text).toContain('This call must come from https://panel.test.')
+        expect(text).not.toContain(cal.email)
+        expect(p.fingerprint(['audit'])).toBe(before)
+      }
+    for (const operation of ['sessions.create', 'sessions.second-factor'])
+      expect(p.auditLines()).toContainEqual(expect.objectContaining({ operation, result: 'bad_origin' }))
+    // The origin alone made the difference.
+    expect((await submit(p, '/login', { email: cal.email, password })).status).toBe(303)
   })
   test('gets nowhere with a cookie and no origin, nor with the word of another session', async () => {
     using p = await world()

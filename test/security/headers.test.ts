@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { operations, registry } from '../../src/app/features.ts'
 import { listenToLog } from '../support/log.ts'
+import { submit } from '../support/pages/native-form.ts'
+import { password, person } from '../support/second-factor.ts'
 import { callerOf, type Everything, everyId, everything, exampleOf, targetsOf } from '../support/world/everything.ts'
 import { panel, type Who } from '../support/world/panel.ts'
 
@@ -130,6 +132,25 @@ describe('S29: every page', () => {
     expect(seen.get(500)).toBe(all.length)
     for (const status of [200, 303, 403, 404]) expect([status, (seen.get(status) ?? 0) > 20]).toEqual([status, true])
   }, 60_000)
+  test('that a browser gets for a form that it sent by itself has them, whatever becomes of it', async () => {
+    const ada = person(p)
+    const right = { email: ada.email, password }
+    for (const [path, form, headers, status] of [
+      ['/login', right, {}, 303],
+      ['/login', { ...right, password: 'wrong' }, {}, 401],
+      ['/login', { ...right, password: '' }, {}, 422],
+      ['/login', {}, {}, 409],
+      ['/login', right, { Origin: 'https://evil.test' }, 403],
+      ['/login', right, { 'Content-Type': 'text/plain' }, 415],
+      ['/login/2fa', { code: '123456' }, {}, 401],
+      ['/admin', {}, {}, 405],
+      ['/no/such/page', {}, {}, 404],
+    ] as const) {
+      const response = await submit(p, path, form, headers)
+      expect([path, status, response.status]).toEqual([path, status, status])
+      await mustBeFenced(path, response)
+    }
+  })
   test('names its scripts by a word that no other answer has', async () => {
     const nonces = new Set<string>()
     for (let i = 0; i < 20; i++) nonces.add(await mustBeFenced('/login', await visit(p, '/login')))

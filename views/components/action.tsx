@@ -165,7 +165,7 @@ export function Action(props: ActionProps) {
   const id = idOf(op, { ...params, ...(props.part && { part: props.part }) }, props.body)
   return (
     <>
-      <button type="button" {...look} data-dialog={id} aria-haspopup="dialog">
+      <button type="button" {...look} data-dialog={id} {...commanding(id, 'show-modal')} aria-haspopup="dialog">
         {Face(props)}
       </button>
       <ActionDialog {...props} id={id} />
@@ -179,6 +179,9 @@ const lookOf = ({ inMenu, tone, small, iconOnly }: ActionProps) =>
       ? 'bad'
       : undefined
     : ['btn', tone, small && 's', iconOnly && 'ico'].filter(Boolean).join(' ')
+
+/** The browser opens and closes the dialog by itself while the script is not there. */
+const commanding = (dialog: string, command: 'show-modal' | 'close') => ({ command, commandfor: dialog })
 
 /** Called as a function: a component of its own costs more than what it draws. */
 const Face = ({ icon, iconOnly, label, of }: ActionProps) => (
@@ -210,7 +213,7 @@ function ActionDialog(props: ActionProps & { id: string }) {
         {fields}
         {typed !== undefined && <TypeToConfirm id={`${id}-n`} text={typed} />}
         <div class="bar end">
-          <button type="button" class="btn" data-close="">
+          <button type="button" class="btn" data-close="" {...commanding(id, 'close')}>
             {confirm?.keep ?? 'Cancel'}
           </button>
           <button

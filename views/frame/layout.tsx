@@ -9,7 +9,7 @@ import type { Html } from '../../src/kernel/web/html.ts'
 import { actionsOf } from '../../src/kernel/web/navigation.ts'
 import { type Answers, ifAllowed } from '../../src/kernel/web/page.ts'
 import { useAt, usePageContext } from '../../src/kernel/web/page-context.ts'
-import type { Frame } from '../../src/kernel/web/serve-pages.ts'
+import type { Frame } from '../../src/kernel/web/site.ts'
 import { listJobs } from '../../src/platform/jobs/jobs.ts'
 import { listNavigationMarks } from '../../src/platform/overview/navigation-marks.ts'
 import { brandCssUrl, logoUrl } from '../../src/platform/settings/brand-style.ts'
@@ -123,10 +123,20 @@ const App = ({ nav, always, children }: AppProps) => (
     </header>
     <Navigation current={nav} marks={always.marks?.marks} />
     <main id="main" tabIndex={-1}>
+      <WithoutScript />
       <Banners />
       {children}
     </main>
   </div>
+)
+
+/** Buttons that open a dialog do nothing without script, so the page says why. */
+const WithoutScript = () => (
+  <noscript>
+    <Note level="info">
+      <strong>JavaScript is off.</strong> You can sign in and read pages. Every other button needs it.
+    </Note>
+  </noscript>
 )
 
 /** Pages before there is a session: the company's own mark, and chart lines beside the form. */
@@ -136,6 +146,7 @@ const SignedOut = ({ children }: { children: ComponentChildren }) => (
       <Mark href="/" />
       <div class="stack l" id="sign-in">
         {children}
+        <WithoutScript />
       </div>
       <SupportFooter />
     </main>

@@ -3,7 +3,7 @@ import type { Server } from 'bun'
 import type { Elysia } from 'elysia'
 import { closeCodes, MOST_FRAME_BYTES } from '../../../agent/protocol/wire.ts'
 import { restarting as restartingError, unknownPath } from '../../kernel/api/errors.ts'
-import { answered } from '../../kernel/api/response.ts'
+import { answered, type ErrorPage } from '../../kernel/api/response.ts'
 import { clientAddresses } from '../../kernel/net/client-address.ts'
 import { pathStart } from '../../kernel/net/raw-path.ts'
 import type { ServerSocket, SocketEndpoint } from '../../kernel/net/socket-endpoint.ts'
@@ -12,11 +12,12 @@ import { forRouter } from './routes.ts'
 
 const LOOPBACK = '127.0.0.1'
 
+type ListenerParts = { endpoints: readonly SocketEndpoint[]; errorPage: ErrorPage }
 /** `router` is asked for at each request; `endpoints`: the WebSockets, each at its path. */
 export function listener(
   { config, registry, life }: WithApp,
   router: () => Elysia,
-  endpoints: readonly SocketEndpoint[],
+  { endpoints, errorPage }: ListenerParts,
 ) {
   const clientAddress = clientAddresses(config.trustedProxies)
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
@@ -38,6 +39,7 @@ export function listener(
         errors: registry.errors,
         from: () => clientAddress(request, server.requestIP(request)?.address),
         isLast: () => life.isRestarting,
+        errorPage,
       },
       (request) => {
         if (!isCanonical) throw unknownPath()
@@ -80,9 +82,10 @@ export function listener(
   return { fetch, websocket, closeSockets }
 }
 
-/** Calls without a socket, from this host. `router` is asked for at each. */
-export function localListener({ config, registry }: WithApp, router: () => Elysia) {
-  const told = { from: () => LOOPBACK, logs: config.logRequests, errors: registry.errors }
+/** Calls without a socket, from this host. `router` is asked for at each; without pages no refusal is one. */
+export function localListener({ config, registry }: WithApp, router: () => Elysia, errorPage?: ErrorPage) {
+  const common = { from: () => LOOPBACK, logs: config.logRequests, errors: registry.errors }
+  const told = errorPage ? { ...common, errorPage } : common
   return async (request: Request, isCanonical = true): Promise<Response> =>
     answered(request, told, (request) => {
       if (!isCanonical) throw unknownPath()

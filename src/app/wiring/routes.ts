@@ -12,6 +12,7 @@ import { VERSION } from '../../kernel/version.ts'
 import { isInNav } from '../../kernel/web/navigation.ts'
 import type { leadingTo } from '../../kernel/web/page.ts'
 import { addPages } from '../../kernel/web/serve-pages.ts'
+import type { Site } from '../../kernel/web/site.ts'
 import { brandFor } from '../../platform/settings/brand.ts'
 import type { WithApp } from './base.ts'
 
@@ -19,14 +20,9 @@ import type { WithApp } from './base.ts'
 const ROUTER_LOOKS_FROM = 11
 
 /** `leads`: may this person open the page at an address? */
-export function publicRouter(base: WithApp, parts: RouteParts, leads: ReturnType<typeof leadingTo>): Elysia {
+export function siteOf(base: WithApp, { httpContext, assets }: RouteParts, leads: ReturnType<typeof leadingTo>): Site {
   const { registry, db, clock, config } = base
-  const { httpContext, assets } = parts
-  const routes = new Routes(httpContext)
-  routes.addOperations(registry.operations)
-  routes.addDocument('/openapi.json', () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }))
-  for (const [method, path, answer] of registry.routes(parts)) routes.add(method, path, answer)
-  addPages(routes, {
+  return {
     registry,
     pages: registry.pages,
     leads,
@@ -41,7 +37,16 @@ export function publicRouter(base: WithApp, parts: RouteParts, leads: ReturnType
     brand: (accountId) => brandFor(db, accountId),
     clock,
     insecure: config.agentInsecure,
-  })
+  }
+}
+
+export function publicRouter({ registry, config }: WithApp, parts: RouteParts, site: Site): Elysia {
+  const { httpContext } = parts
+  const routes = new Routes(httpContext)
+  routes.addOperations(registry.operations)
+  routes.addDocument('/openapi.json', () => openapi(registry, { version: VERSION, root: config.origin + API_ROOT }))
+  for (const [method, path, answer] of registry.routes(parts)) routes.add(method, path, answer)
+  addPages(routes, site)
   routes.refuseOthers()
   return routes.router
 }

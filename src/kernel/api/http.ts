@@ -4,10 +4,10 @@ import { Elysia } from 'elysia'
 import { isCsrfToken } from '../crypto/csrf-token.ts'
 import { KnownPaths } from '../net/known-paths.ts'
 import { pathStart } from '../net/raw-path.ts'
-import { bodyOf } from '../net/request-body.ts'
+import { bodyOf, formOf } from '../net/request-body.ts'
 import type { UiPreferences } from '../register.ts'
 import type { Actor } from './actor.ts'
-import { ApiError, type Code, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
+import { ApiError, type Code, type ErrorTable, restarting, unknownPath } from './errors.ts'
 import { keyFrom } from './idempotency.ts'
 import { addressKey, type Limit } from './limits.ts'
 import { JsonPage } from './list.ts'
@@ -240,11 +240,8 @@ function give(httpContext: HttpContext, text: string, request: IncomingRequest) 
 function otherMethod(request: IncomingRequest, known: readonly string[]): Response {
   const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
-  const r = new ApiError('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
-  return new Response(JSON.stringify(errorBody(r)), {
-    status: request.info.errors[r.code].status,
-    headers: { ...asJson, Allow: allow },
-  })
+  const error = new ApiError('method_not_allowed', `${request.method} is not possible here; ${allow} are.`)
+  return refuse(error, request, { Allow: allow })
 }
 
 /** The order of checks is a promise: a call with two mistakes is refused for the one that comes first here. */
@@ -288,15 +285,40 @@ function answer(
   if (op.method === 'GET') return read(httpContext, op, request, params)
   mustBeKnown(request)
   const sender = inTime(httpContext, op, request)
-  if (httpContext.restarting())
-    throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
-  httpContext.mustBeWritable()
+  mustTakeChanges(httpContext)
   try {
     if (sender.browser || !sender.actor) sameSite(httpContext, request, sender)
   } catch (error) {
     throw httpContext.refused(op, { client: request.info }, error)
   }
   return change(httpContext, op, sender, request, params)
+}
+
+function mustTakeChanges(httpContext: HttpContext) {
+  if (httpContext.restarting())
+    throw restarting('Berth is restarting. Reads keep working; try the change again in a minute.')
+  httpContext.mustBeWritable()
+}
+
+/**
+ * The fields of a form that a browser sends by itself, for a call of an operation that is open to anyone. Checked as a
+ * call of the API is, in the same order; the origin must be ours also where there is no session, because no token says
+ * that our page had the form. Throws like such a call.
+ */
+export async function formFrom(
+  httpContext: HttpContext,
+  op: Operation,
+  request: IncomingRequest,
+): Promise<Record<string, string>> {
+  mustBeKnown(request)
+  httpContext.calls.take(addressKey(request.info.from))
+  mustTakeChanges(httpContext)
+  try {
+    mustHaveOurOrigin(httpContext, request)
+    return await formOf(request)
+  } catch (error) {
+    throw httpContext.refused(op, { client: request.info }, error)
+  }
 }
 
 /**
@@ -394,14 +416,20 @@ function sameSite(httpContext: HttpContext, request: Request, sender: Sender) {
   const site = request.headers.get('Sec-Fetch-Site')
   const origin = request.headers.get('Origin')
   if (!sender.browser && origin === null && site === null) return // not a browser: signing in by script
+  mustHaveOurOrigin(httpContext, request)
+  if (sender.browser && !isCsrfToken(request.headers.get('X-CSRF-Token'), sender.browser.csrf))
+    throw new ApiError('csrf_failed', 'This page is out of date. Reload it and try again.')
+}
+
+function mustHaveOurOrigin(httpContext: HttpContext, request: Request) {
+  const site = request.headers.get('Sec-Fetch-Site')
+  const origin = request.headers.get('Origin')
   if (origin !== httpContext.origin || (site !== null && site !== 'same-origin'))
     throw new ApiError(
       'bad_origin',
       `This call must come from ${httpContext.origin}. If that is not the address in your browser, set ` +
         'PANEL_PUBLIC_URL to the one that is.',
     )
-  if (sender.browser && !isCsrfToken(request.headers.get('X-CSRF-Token'), sender.browser.csrf))
-    throw new ApiError('csrf_failed', 'This page is out of date. Reload it and try again.')
 }
 
 function queryOf(request: Request): Query {

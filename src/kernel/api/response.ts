@@ -1,9 +1,15 @@
 // Every response leaves through `answered`: of the API, of pages, files, agents' paths and the socket's upgrade. So
-// each has a request id and the common headers, and each is in the journal when requests are logged.
+// each has a request id and the common headers, and each is in the journal when requests are logged. A refusal is JSON,
+// and a page for a browser that asks for one outside of the API.
 import { DatabaseUnavailable } from '../db/health.ts'
 import { log, plainPath } from '../log.ts'
+import { prefersHtml } from '../net/accept.ts'
+import { pathStart } from '../net/raw-path.ts'
 import { ApiError, type ErrorTable, errorBody, restarting, unknownPath } from './errors.ts'
 import type { Client } from './operation.ts'
+
+/** The page of a refusal. */
+export type ErrorPage = (error: ApiError, request: IncomingRequest) => Response
 
 /** The context of a request: made on arrival, completed by authentication. */
 export class RequestInfo implements Client {
@@ -15,6 +21,8 @@ export class RequestInfo implements Client {
     private readonly request: Request,
     readonly errors: ErrorTable,
     private readonly whence: () => string,
+    /** Undefined where nothing is for browsers. */
+    readonly errorPage?: ErrorPage,
   ) {}
 
   /**
@@ -66,17 +74,23 @@ function asksToClose({ headers }: Request): boolean {
 
 type Made = Response | undefined
 /** `isLast`: the connection ends with this response, because the controller stops. */
-type Answering = { from: () => string; logs: boolean; errors: ErrorTable; isLast?: () => boolean }
+type Answering = {
+  from: () => string
+  logs: boolean
+  errors: ErrorTable
+  isLast?: () => boolean
+  errorPage?: ErrorPage
+}
 /**
  * `handle` returns undefined when the connection became a socket. An error that it throws becomes a response. The
  * answer is a promise only where that of `handle` is one.
  */
 export function answered<T extends Made>(
   request: Request,
-  { from, logs, errors, isLast }: Answering,
+  { from, logs, errors, isLast, errorPage }: Answering,
   handle: (request: IncomingRequest) => T | Promise<T>,
 ): T | Response | Promise<T | Response> {
-  const info = new RequestInfo(request, errors, from)
+  const info = new RequestInfo(request, errors, from, errorPage)
   const incoming: IncomingRequest = Object.assign(request, { info })
   const startedAt = logs ? performance.now() : 0
   const finish = (response: T | Response) => {
@@ -124,9 +138,13 @@ export const refusalFrom = (error: unknown): unknown =>
 
 /**
  * The response for an error: an ApiError as it is, a database that cannot be written as `restarting`, any other as
- * `internal_error` with its cause in the journal.
+ * `internal_error` with its cause in the journal. `headers`: those of this refusal alone.
  */
-export function refuse(thrown: unknown, request: IncomingRequest): Response {
+export function refuse(
+  thrown: unknown,
+  request: IncomingRequest,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const { requestId, errors } = request.info
   const error = refusalFrom(thrown)
   const r =
@@ -135,8 +153,30 @@ export function refuse(thrown: unknown, request: IncomingRequest): Response {
       : new ApiError('internal_error', `Something went wrong on our side. Quote ${requestId} when you ask about it.`)
   if (r !== error) log.error('a call broke', { requestId, method: request.method, path: plainPath(request.url), error })
   const { retryAfterSeconds, ...details } = r.details
-  return new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {
-    status: errors[r.code].status,
-    headers: retryAfterSeconds === undefined ? asJson : { ...asJson, 'Retry-After': String(retryAfterSeconds) },
-  })
+  const response =
+    pageOf(r, request) ??
+    new Response(JSON.stringify(errorBody({ code: r.code, message: r.message, details })), {
+      status: errors[r.code].status,
+      headers: asJson,
+    })
+  if (retryAfterSeconds !== undefined) response.headers.set('Retry-After', String(retryAfterSeconds))
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+  return response
 }
+
+/** The refusal for a person at a browser; undefined for a program, and for a call of the API. */
+function pageOf(error: ApiError, request: IncomingRequest): Response | undefined {
+  const { errorPage, requestId, errors } = request.info
+  if (!errorPage || !prefersHtml(request) || !URL.canParse(request.url) || isOfApi(request.url)) return undefined
+  try {
+    return errorPage(error, request)
+  } catch (broken) {
+    log.error('the page of a refusal broke', { requestId, path: plainPath(request.url), error: broken })
+    return new Response(`${error.message}\n\nRequest id: ${requestId}\n`, {
+      status: errors[error.code].status,
+      headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+    })
+  }
+}
+
+const isOfApi = (url: string) => /^\/api(?:[/?]|$)/.test(url.slice(pathStart(url)))

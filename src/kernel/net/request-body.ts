@@ -1,4 +1,4 @@
-// Reads the body of a request: JSON in UTF-8, and never more of it than the operation may need.
+// Reads the body of a request: JSON in UTF-8 or the fields of a form, and never more of it than the operation may need.
 import { ApiError } from '../api/errors.ts'
 import type { Operation } from '../api/operation.ts'
 import type { IncomingRequest } from '../api/response.ts'
@@ -45,6 +45,26 @@ export async function bodyOf(request: IncomingRequest, op: Operation): Promise<u
     throw new ApiError('invalid_json', 'The body is not JSON. Send one JSON object in UTF-8.')
   }
 }
+
+/**
+ * The fields of a form as browsers send them by themselves. Throws `unsupported_media_type`, `too_large`, and
+ * `invalid_request` for a body that broke off or has a field twice.
+ */
+export async function formOf(request: IncomingRequest): Promise<Record<string, string>> {
+  mustBeUnencoded(request)
+  if (!FORM_TYPE.test(request.headers.get('Content-Type') ?? ''))
+    throw new ApiError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.')
+  if (Number(request.headers.get('Content-Length')) > MOST_BODY_BYTES_OF_ANYONE)
+    throw tooLarge(MOST_BODY_BYTES_OF_ANYONE)
+  const form: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(await textOf(request, MOST_BODY_BYTES_OF_ANYONE))) {
+    if (name in form) throw new ApiError('invalid_request', 'The form has a field twice. Go back and send it again.')
+    form[name] = value
+  }
+  return form
+}
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-?8"?\s*)?$/i
 
 /** The parameter may be quoted (RFC 9110, 5.6.6); many programs write utf8. */
 const JSON_TYPE = /^application\/json\s*(;\s*(charset=("utf-?8"|utf-?8)\s*)?)?$/i

@@ -2,7 +2,7 @@
 // operations, and a button is a call of the API that the browser makes.
 import type { Static } from 'typebox'
 import type { Actor } from '../api/actor.ts'
-import { ApiError } from '../api/errors.ts'
+import { ApiError, type FieldError } from '../api/errors.ts'
 import {
   type AppContext,
   type CallResult,
@@ -43,6 +43,15 @@ export type At = {
   isInNav(entry: NavEntry): boolean
   /** The controller lets nodes enroll over plain HTTP, which staff are warned about. */
   insecure: boolean
+  /** The form of the page that was refused just now. */
+  refusedForm?: RefusedForm
+}
+
+/** A form that a browser sent by itself, refused. `kept`: the fields that it has again. */
+export type RefusedForm = {
+  message: string
+  fields: readonly FieldError[]
+  kept: Readonly<Record<string, string>>
 }
 
 type Reading<O extends Read> = {
@@ -144,7 +153,18 @@ export type Page<R extends Reads = any> = {
   files?: readonly string[]
   /** A library of the page makes style sheets and style attributes itself. Only such a page may have them. */
   madeStyles?: true
+  /** Its form that works without script. */
+  takes?: NativeForm
   view(data: Answers<R> & { at: At }): Html
+}
+
+/** A form that a browser may send by itself, to the page's address. It calls an operation that is open to anyone. */
+export type NativeForm = {
+  op: Operation
+  /** The fields that the form has again when it is refused; never a secret. */
+  keeps: readonly string[]
+  /** The page to go to then. */
+  leadsTo(response: any, at: At): string
 }
 
 export const page = <const R extends Reads>(p: Page<R>): Page<R> => p

@@ -466,7 +466,11 @@ describe('over the wire', () => {
       ])
       for (const path of ['/', '/login', '/assets/x', '/agent/v1/enroll']) {
         const { status, code, headers } = await panel.ask(method, path)
-        const allow = path === '/agent/v1/enroll' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'
+        const more: Record<string, string> = {
+          '/agent/v1/enroll': 'POST, OPTIONS',
+          '/login': 'GET, POST, HEAD, OPTIONS',
+        }
+        const allow = more[path] ?? 'GET, HEAD, OPTIONS'
         expect([method, path, status, code, headers.get('Allow')]).toEqual([
           method,
           path,

@@ -45,13 +45,13 @@ describe('a path', () => {
     expect((await ask('GET /login?next=%5Cx\\y/z HTTP/1.1')).status).toBe(200)
   })
   test('of every length that a page or a call has is found', async () => {
-    for (const path of ['/', '/login', '/api/v1/status', '/api/v1/sessions/provider'])
+    for (const path of ['/', '/forgot', '/api/v1/status', '/api/v1/sessions/provider'])
       expect([path, (await ask(`GET ${path} HTTP/1.1`)).status]).toEqual([path, path === '/' ? 303 : 200])
   })
 })
 
 describe('Connection: close', () => {
-  const paths = ['/api/v1/status', '/api/v1/nothing', '/login', '/', '/nothing', '/api/v1/admin/customers.csv']
+  const paths = ['/api/v1/status', '/api/v1/nothing', '/forgot', '/', '/nothing', '/api/v1/admin/customers.csv']
   /** All are asked at once: an answer that keeps its connection is known to be complete only a second later. */
   const answers = new Map<string, Promise<(string | undefined)[]>>()
   beforeAll(() => {
@@ -194,7 +194,7 @@ describe('a body in another encoding than plain UTF-8', () => {
 
 describe('a method', () => {
   for (const method of ['PROPFIND', 'TRACE', 'CONNECT', 'SEARCH', 'LINK', 'PURGE', 'PUT', 'DELETE'])
-    for (const path of ['/api/v1/admin/nodes', '/login', '/assets/x.js', '/agent/v1/challenge'])
+    for (const path of ['/api/v1/admin/nodes', '/forgot', '/assets/x.js', '/agent/v1/challenge'])
       test(`${method} ${path} is refused with what is possible`, async () => {
         const { status, headers, text } = await ask(`${method} ${path} HTTP/1.1`, [bearer()])
         // The target of CONNECT is a host; with a path it is no request that this server knows.

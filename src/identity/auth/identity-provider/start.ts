@@ -6,7 +6,7 @@ import type { HttpContext } from '../../../kernel/api/http.ts'
 import { addressKey } from '../../../kernel/api/limits.ts'
 import type { IncomingRequest } from '../../../kernel/api/response.ts'
 import { safePath } from '../../../kernel/web/safe-path.ts'
-import { pageHeaders } from '../../../kernel/web/serve-pages.ts'
+import { pageHeaders } from '../../../kernel/web/site.ts'
 import { beginProviderSignIn } from './oidc.ts'
 
 export async function startAtProvider(httpContext: HttpContext, request: IncomingRequest): Promise<Response> {

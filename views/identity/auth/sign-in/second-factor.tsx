@@ -10,8 +10,9 @@ import { type Answers, page, reading } from '../../../../src/kernel/web/page.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
 import { CallForm } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
+import { FormRefusal } from './form-refusal.tsx'
 import { PasskeyButton } from './passkey.tsx'
-import { nextIn } from './sign-in.tsx'
+import { afterSignIn, nextIn } from './sign-in.tsx'
 
 const reads = { pending: reading(getSignInChallenge, () => ({})) }
 type Factors = Answers<typeof reads>['pending']['secondFactor']
@@ -20,6 +21,7 @@ export const secondFactorPage = page({
   path: SECOND_FACTOR_PAGE,
   open: true,
   reads,
+  takes: { op: completeSecondFactor, keeps: [], leadsTo: afterSignIn },
   title: 'Sign in: second step',
   view: ({ pending: { secondFactor }, at }) => {
     const next = nextIn(at)
@@ -27,6 +29,7 @@ export const secondFactorPage = page({
     return (
       <>
         <h1>Second step</h1>
+        <FormRefusal of={at.refusedForm} />
         {secondFactor.length > 0 ? <SecondStep factors={secondFactor} again={again} /> : <NotPending again={again} />}
       </>
     )

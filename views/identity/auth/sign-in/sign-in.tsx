@@ -1,6 +1,8 @@
+import type { Static } from 'typebox'
 import { homeOf } from '../../../../src/identity/account-records/areas.ts'
 import { passkeysWork } from '../../../../src/identity/auth/second-factors/passkeys.ts'
 import { beginPasskeySignIn, passkeySignIn } from '../../../../src/identity/auth/sign-in/complete-second-factor.ts'
+import type { signedIn } from '../../../../src/identity/auth/sign-in/complete-sign-in.ts'
 import { signIn } from '../../../../src/identity/auth/sign-in/sign-in.ts'
 import { type Answers, type At, page } from '../../../../src/kernel/web/page.ts'
 import { useAt } from '../../../../src/kernel/web/page-context.ts'
@@ -8,6 +10,7 @@ import { safePath } from '../../../../src/kernel/web/safe-path.ts'
 import { CallForm } from '../../../components/action.tsx'
 import { Field } from '../../../components/field.tsx'
 import { ProviderButton, ProviderRefusal, provider } from '../identity-provider/provider.tsx'
+import { FormRefusal } from './form-refusal.tsx'
 import { PasskeyButton } from './passkey.tsx'
 
 /** The page that the reader was going to, unless that is a page of the sign-in itself. */
@@ -18,10 +21,17 @@ export const nextIn = ({ query }: At): string | undefined => {
 
 const reads = { provider }
 
+/** The page after a step of signing in: the next step, the page that the reader was going to, or the first page. */
+export function afterSignIn({ home, secondFactor }: Static<typeof signedIn>, at: At): string {
+  const next = nextIn(at)
+  return secondFactor ? home + (next ? `?next=${encodeURIComponent(next)}` : '') : (next ?? home)
+}
+
 export const signInPage = page({
   path: '/login',
   open: true,
   reads,
+  takes: { op: signIn, keeps: ['email'], leadsTo: afterSignIn },
   title: 'Sign in',
   view: (data) => <SignIn {...data} />,
 })
@@ -32,6 +42,7 @@ function SignIn({ provider }: Answers<typeof reads>) {
   return (
     <>
       <h1>Sign in</h1>
+      <FormRefusal of={at.refusedForm} />
       <ProviderRefusal code={at.query['refused']} />
       {at.actor.accountId !== '' && (
         <p>
@@ -45,6 +56,7 @@ function SignIn({ provider }: Answers<typeof reads>) {
           label="E-mail address"
           type="email"
           autocomplete="username"
+          value={at.refusedForm?.kept['email']}
           required
           focus
         />
@@ -70,9 +82,6 @@ function SignIn({ provider }: Answers<typeof reads>) {
         />
       )}
       <ProviderButton of={provider} next={nextIn(at)} />
-      <noscript>
-        <p class="muted">Signing in and changing things needs JavaScript; reading does not.</p>
-      </noscript>
     </>
   )
 }
