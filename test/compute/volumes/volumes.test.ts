@@ -454,14 +454,18 @@ describe('volumes are found', () => {
 
 test('the navigation leads to volumes whoever sees one or has a package with some', async () => {
   using p = await world()
-  const leads = async (who: Who, href: string) => {
+  const leads = async (who: Who, href: string, from = '/account/activity') => {
     const headers = { Cookie: `__Host-panel=${who.cookie}` }
-    const answer = await p.controller.router.fetch(new Request('http://localhost/account/activity', { headers }))
+    const answer = await p.controller.router.fetch(new Request(`http://localhost${from}`, { headers }))
     return (await answer.text()).includes(`<a href="${href}"`)
   }
   const other = p.account('customer', 'Other')
   const people = () =>
-    Promise.all([leads(p.customer, '/volumes'), leads(other, '/volumes'), leads(p.owner, '/admin/volumes')])
+    Promise.all([
+      leads(p.customer, '/volumes'),
+      leads(other, '/volumes'),
+      leads(p.owner, '/admin/volumes', '/admin/servers'),
+    ])
   expect(await people()).toEqual([false, false, true])
   const v = await begin(p)
   expect(await people()).toEqual([true, false, true])
