@@ -141,7 +141,7 @@ test('of the steps of a failed server only the one that failed is drawn as bad',
   await walk(async (page) => {
     await page.goto(pageOf(failed))
     const steps = page.locator('#steps li')
-    expect(await steps.locator('small').allTextContents()).toEqual(expect.arrayContaining(['undone']))
+    expect(await steps.locator('small').allTextContents()).toEqual(expect.arrayContaining(['rolled back']))
     expect(await page.locator('#steps li.off').count()).toBe(1)
     expect(await page.locator('#steps li.off small').textContent()).toMatch(/^failed/)
   })
