@@ -46,7 +46,7 @@ document.addEventListener('htmx:after:swap', () => {
   const next = rows && (rows.children[at] ?? rows.lastElementChild)
   const heading = section?.isConnected && $('h2', section)
   if (heading) heading.tabIndex = -1
-  const first = (/** @type {Element | null | false | undefined} */ of) => of && of.isConnected && $(controls, of)
+  const first = (/** @type {Element | null | undefined} */ of) => of?.isConnected && $(controls, of)
   const target = same || first(next) || heading || first(within) || $('#main')
   target?.focus({ preventScroll: true })
 })

@@ -40,7 +40,8 @@ function found(call: ReadContext, text: string): Found[] {
   const exact = kinds.map((kind) => kind.filter((row) => row.exact))
   const living = kinds.map((kind) => kind.filter((row) => !row.exact && !row.terminated))
   const ended = kinds.map((kind) => kind.filter((row) => !row.exact && row.terminated))
-  const found = [exact, living, ended].reduce<Found[]>((all, some) => [...all, ...share(some, MOST - all.length)], [])
+  const found: Found[] = []
+  for (const some of [exact, living, ended]) found.push(...share(some, MOST - found.length))
   const [first, second] = found
   // Something is done with the one that is meant.
   if (!first?.id || (second && !first.exact) || (second?.exact && second.type === first.type)) return found

@@ -38,9 +38,17 @@ test('whoever orders can choose from all packages, also where a list has more th
   using p = await world()
   for (let i = 0; i < 201; i++)
     await p.admin('POST', '/admin/packages', { name: `Size ${i}`, vcpus: 1, memoryMb: 512, diskGb: 5 })
-  const text = await pageOf(p, p.staff(undefined, 'Olga').cookie, '/admin/servers/new')
-  // Those, and the one that was there.
-  expect(text.match(/name="packageId"/g)).toHaveLength(202)
+  const olga = p.staff(undefined, 'Olga').cookie
+  const offered = async (query: string) => {
+    const text = await pageOf(p, olga, `/admin/servers/new${query}`)
+    return { n: text.match(/<input type="radio" [^>]*name="packageId"/g)?.length, text }
+  }
+  // The first ones, and a field that finds each of the others.
+  const { n, text } = await offered('')
+  expect([n, text.includes('177 more packages: search to find them.')]).toEqual([25, true])
+  const found = await offered('?package=Size+200')
+  expect(found.text).toContain('Size 200')
+  expect(found.n).toBeLessThanOrEqual(2)
 })
 
 test('a reader without the right to see customers gets no link to one', async () => {
