@@ -38,26 +38,25 @@ addEventListener('DOMContentLoaded', () => {
   openDialog(page)
   page.addEventListener('cancel', (event) => {
     event.preventDefault()
-    go(page.dataset['back'] ?? '')
+    go(/** @type {string} */ (page.dataset['back']))
   })
 })
 addEventListener('hashchange', openNamed)
 
 document.addEventListener('click', (event) => {
   const dull = closest(event, '[aria-disabled=true]')
-  if (dull) {
-    event.preventDefault()
-    return toast(dull.dataset['why'] ?? '')
-  }
   const opener = closest(event, '[data-dialog]')
+  const closer = closest(event, '[data-close]')
+  // Else the browser opens or closes it by itself as well.
+  if (dull || opener || closer) event.preventDefault()
+  if (dull) return toast(/** @type {string} */ (dull.dataset['why']))
   if (opener) {
-    event.preventDefault()
-    const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById(opener.dataset['dialog'] ?? ''))
+    const dialog = /** @type {HTMLDialogElement | null} */ ($(`#${opener.dataset['dialog']}`))
     // The page of the search has its field on itself.
     if (dialog) openDialog(dialog)
     else $('[data-palette] input')?.focus()
   }
-  if (closest(event, '[data-close]')) /** @type {HTMLDialogElement | null} */ (closest(event, 'dialog'))?.close()
+  closer?.closest('dialog')?.close()
 })
 
 /** The button of an action that destroys data is enabled when the name is typed. */

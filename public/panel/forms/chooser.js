@@ -21,7 +21,10 @@ document.addEventListener('input', ({ target }) => {
     const field = /** @type {HTMLInputElement} */ ($('[type=hidden]', chooser))
     const before = field.value
     field.value = found?.id ?? ''
-    if (field.value !== before) field.dispatchEvent(new Event('change', { bubbles: true }))
+    if (field.value === before) return
+    field.dispatchEvent(new Event('change', { bubbles: true }))
+    // A filter narrows its list at once.
+    if (field.form?.matches('[data-filters]')) field.form.requestSubmit()
   } else if (found) {
     // One more box, ticked.
     const row = /** @type {HTMLElement} */ (template.content.cloneNode(true))

@@ -264,6 +264,8 @@ describe('on a phone', () => {
         await clean(page, 'phone-navigation')
         await page.keyboard.press('Escape')
         expect(await page.locator('#nav').isVisible()).toBe(false)
+        // On a page on which it covers no field in part.
+        await page.goto('/admin/controller')
         await page.locator('details.me > summary').click()
         await page.locator('details.me').getByRole('button', { name: 'Sign out' }).waitFor()
         await clean(page, 'phone-account')
