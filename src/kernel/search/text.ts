@@ -58,12 +58,12 @@ export function trigramsOf(word: string): string[] {
   const step = Math.ceil(places.length / MOST_TRIGRAMS)
   return places.filter((_, i) => i % step === 0 || i === places.length - 1).map((i) => letters.slice(i, i + 3).join(''))
 }
-/** Does the index have this letter where a search finds it, in capitals or not? Of some, SQLite and Unicode differ. */
-function isFoldedAlike(letter: string): boolean {
-  const [small, capital] = [letter.toLowerCase(), letter.toUpperCase()]
-  if (letter === '\0') return false
-  if (small === capital || /^[a-z]$/.test(letter)) return true
-  return /^[\u0370-\u052f]$/.test(letter) && small.toUpperCase() === capital && capital.toLowerCase() === small
+/** Does the index have it where a search finds it, in capitals or not? Of some, SQLite and Unicode differ. */
+function isFoldedAlike(character: string): boolean {
+  const [small, capital] = [character.toLowerCase(), character.toUpperCase()]
+  if (character === '\0') return false
+  if (small === capital || /^[a-z]$/.test(character)) return true
+  return /^[\u0370-\u052f]$/.test(character) && small.toUpperCase() === capital && capital.toLowerCase() === small
 }
 const lettersOf = (text: string) => [...text.normalize('NFC').slice(0, MOST_LETTERS)]
 

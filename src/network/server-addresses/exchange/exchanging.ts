@@ -121,6 +121,13 @@ export const takingAddress = forwardSaga<{ part: Part }>('take_address', {
     do: (tx, { input: { part }, out, ...ctx }) => tellOf(tx, part, out.plan, out.guest, ctx),
   })
 
+type Plans = { plan: readonly [Planned, Planned] }
+/** The server of the job; the other one of a swap has a job of its own. */
+const firstOf = ({ input: { parts }, out: { plan } }: { input: Input; out: Plans }) => ({
+  part: parts[0],
+  plan: plan[0],
+})
+
 export const exchanging = saga<Input>('primary_address', {
   title: 'Primary address change',
   cancelWith: 'servers:resize',
@@ -152,31 +159,23 @@ export const exchanging = saga<Input>('primary_address', {
       if (!other) return
       // A job of its own: this one waits for no node but that of its own server.
       const { id, nodeId, hostname } = load(tx, other.serverId)
-      startRest(tx, {
-        ...{
-          saga: takingAddress,
-          input: { part: other },
-          of: jobId,
-          title: `Give ${hostname} its swapped address`,
-          now,
-        },
-        ...{ nodeId, ...lockOfServer(id) },
-      })
+      const title = `Give ${hostname} its swapped address`
+      const about = { of: jobId, title, nodeId, ...lockOfServer(id), now }
+      startRest(tx, { saga: takingAddress, input: { part: other }, ...about })
       releaseJob(tx, partnerJob!)
     },
   })
   .command('allow', 'Allowing its new address', {
-    do: ({ input: { parts }, out }, source) => commands.allow({ part: parts[0], plan: out.plan[0] }, source),
+    do: (ctx, source) => commands.allow(firstOf(ctx), source),
   })
   .command('guest', 'Telling the system inside', {
-    do: ({ input: { parts }, out }, source) => commands.tellGuest({ part: parts[0], plan: out.plan[0] }, source),
+    do: (ctx, source) => commands.tellGuest(firstOf(ctx), source),
   })
   .command('seed', 'Writing its network for its next start', {
-    do: ({ input: { parts }, out, jobId }, source) =>
-      commands.writeSeed({ part: parts[0], plan: out.plan[0] }, source, jobId),
+    do: (ctx, source) => commands.writeSeed(firstOf(ctx), source, ctx.jobId),
   })
   .command('define', 'Attaching it', {
-    do: ({ input: { parts }, out }, source) => commands.define({ part: parts[0], plan: out.plan[0] }, source),
+    do: (ctx, source) => commands.define(firstOf(ctx), source),
   })
   .record('tell', 'Telling those concerned', {
     do(tx, { input: { parts }, out, ...ctx }) {
