@@ -42,8 +42,10 @@ describe('the search', () => {
       ])
       expect(await page(p, data[0].href, p.customer)).toContain('<div id="reinstall">')
     }
-    for (const q of ['re web01', 'reinstall', 'reinstallation web01', 'rename web01'])
+    for (const q of ['reinstall', 'reinstallation web01', 'rename web01'])
       expect(await find(p, p.customer, q)).toEqual([])
+    // Two letters name no action; by chance they are in the id of the server, which is then found by them.
+    expect((await find(p, p.customer, 're web01')).filter((hit) => hit !== 'server web01')).toEqual([])
     expect(await find(p, p.staff(['servers.see_all']), 'reinstall web01')).toEqual([])
     expect(await find(p, p.account('customer', 'Mallory'), 'reinstall web01')).toEqual([])
   })
