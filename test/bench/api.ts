@@ -130,7 +130,7 @@ say(
     `${NODES} nodes …`,
 )
 const data = `${tempDir}/data`
-const seeded = seed(data, { servers, customers: 500, nodes: NODES, tokens: 400, freeAddresses: 200_000 })
+const seeded = seed(data, { servers, customers: 500, nodes: NODES, tokens: 4000, freeAddresses: 200_000 })
 mkdirSync(`${tempDir}/reference`)
 copyFileSync(`${data}/berth.db`, `${tempDir}/reference/berth.db`)
 

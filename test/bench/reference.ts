@@ -40,7 +40,8 @@ const select = `SELECT w.*, s.package_id, s.image_id, s.image_checksum, s.traffi
     n.name AS node_name, o.name AS owner_name, o.email AS owner_email, p.name AS package_name, l.name AS location_name,
     i.name AS image_name,
   (SELECT json_group_array(json_object('address', a.address, 'prefixLength', a.prefix_length, 'version', a.version,
-  'gateway', ap.gateway)) FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
+  'gateway', ap.gateway, 'kind', CASE WHEN a.is_primary THEN 'primary' ELSE 'extra' END))
+  FROM addresses a JOIN pools ap ON ap.id = a.pool_id WHERE a.workload_id = w.id) AS addresses,
   (SELECT json_group_array(wl.label) FROM workload_labels wl WHERE wl.workload_id = w.id AND wl.side = 'owner')
     AS labels,
   (SELECT json_group_array(wl.label) FROM workload_labels wl WHERE wl.workload_id = w.id AND wl.side = 'staff')
@@ -82,7 +83,7 @@ const find = {
   number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM workloads'),
   ipv4: row(
     'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = ' +
-      'pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ' +
+      'pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL ' +
       'ORDER BY a.pool_id, a.place LIMIT 1',
   ),
   ipv6: row(
