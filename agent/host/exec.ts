@@ -40,6 +40,7 @@ const programs = [
   'lvremove',
   'zfs',
   'zpool',
+  'udevadm',
   'rbd',
   'ceph',
   'podman',

@@ -1,7 +1,7 @@
 // Filling a device from an image.
 import { chownSync, existsSync, lstatSync } from 'node:fs'
 import { Failure } from '../../failure.ts'
-import { run } from '../../host/exec.ts'
+import { find, run } from '../../host/exec.ts'
 import type { Image } from '../images/images.ts'
 
 const COPY_LIMIT_SECONDS = 3600
@@ -35,10 +35,18 @@ export const appears = (path: string) => comesTrue(() => existsSync(path), `${pa
 
 /**
  * Resolves when udev has removed the link to a device that is gone. Before a device of that name is made: else
- * `appears` takes the old link for the new one, and it leads to a device that may be another disk's by now.
+ * `appears` takes the old link for the new one, and it leads to a device that may be another disk's by now. Events of
+ * the old device that udev has not handled yet would take the new link away, so they are waited for first.
  */
-export const isGone = (path: string) =>
-  comesTrue(() => !lstatSync(path, { throwIfNoEntry: false }), `${path}, whose device is gone, did not go`)
+export async function isGone(path: string) {
+  if (find('udevadm'))
+    await run('udevadm', ['settle', `--timeout=${DEVICE_LIMIT_MS / 1000}`], {
+      limitSeconds: DEVICE_LIMIT_MS / 1000 + 10,
+      mayFail: true,
+      quietly: true,
+    })
+  await comesTrue(() => !lstatSync(path, { throwIfNoEntry: false }), `${path}, whose device is gone, did not go`)
+}
 
 async function comesTrue(holds: () => boolean, otherwise: string) {
   for (const until = performance.now() + DEVICE_LIMIT_MS; !holds(); await Bun.sleep(POLL_MS))
