@@ -83,8 +83,8 @@ const find = {
   number: row<{ n: number }>('SELECT max(number) + 1 AS n FROM workloads'),
   ipv4: row(
     'SELECT a.id, a.address FROM pool_nodes pn JOIN addresses a INDEXED BY addresses_free ON a.pool_id = ' +
-      'pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL AND a.rests_until IS NULL ' +
-      'ORDER BY a.pool_id, a.place LIMIT 1',
+      'pn.pool_id WHERE pn.node_id = +? AND a.version = 4 AND a.workload_id IS NULL AND a.reserved_for IS NULL ' +
+      'AND a.rests_until IS NULL ORDER BY a.pool_id, a.place LIMIT 1',
   ),
   ipv6: row(
     'SELECT p.id, p.next_offset, (SELECT max(place) + 1 FROM addresses WHERE pool_id = p.id) AS place FROM pools ' +
