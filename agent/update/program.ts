@@ -10,6 +10,7 @@ import { type Manifest, ReleaseRefused } from '../protocol/release/manifest.ts'
 import { applyPatch, type Before } from '../protocol/release/patch.ts'
 import { agentPaths } from '../protocol/wire.ts'
 import { type Ask, type FetchLimits, fetchFile, fetchLimits } from './fetch.ts'
+import { steps } from './steps.ts'
 
 export type ProgramInRelease = Manifest['programs'][number]
 
@@ -94,6 +95,7 @@ async function patched({ ask, program, dir, limits }: Bringing, before: Before, 
   try {
     const query = new URLSearchParams({ to: program.sha256, from: before.sha256 })
     await fetchFile(ask, `${agentPaths.release}/patch?${query}`, file, patchBytes, limits ?? fetchLimits)
+    steps.passed('file fetched')
     await store(applyPatch(Bun.file(file).stream(), before, program), program, part)
     return true
   } catch (error) {
@@ -110,6 +112,7 @@ async function whole({ ask, version, program, dir, limits }: Bringing, part: str
   const mostBytes = program.sizeBytes + GZIP_MORE_BYTES
   const path = `${agentPaths.release}/file/${program.file}?${query}`
   await fetchFile(ask, path, file, mostBytes, limits ?? fetchLimits)
+  steps.passed('file fetched')
   try {
     await store(
       Bun.file(file)

@@ -20,6 +20,7 @@ import { differences, keepBefore, readBefore, type Snapshot, snapshotOf } from '
 import { type Engine, toldOf, type UpdateStatus, updateFolder } from './engine.ts'
 import type { Ask, FetchLimits } from './fetch.ts'
 import { bringProgram, openRunning } from './program.ts'
+import { steps } from './steps.ts'
 
 /** An agent that nobody accepted is back within two minutes, however long a trial the controller wants. */
 const LONGEST_TRIAL_SECONDS = 105
@@ -104,7 +105,9 @@ export class Updates {
     const { current } = this
     if (current?.state !== 'trial' || version !== this.engine.version || current.findings?.length !== 0)
       return log('warning', 'the controller accepts a version that is not on trial here', { version })
+    steps.passed('acceptance heard')
     this.engine.accept(version)
+    steps.passed('acceptance written')
     log('info', `the update to ${version} was accepted by the controller`)
     this.tell(undefined)
   }
@@ -128,9 +131,11 @@ export class Updates {
       version = manifest.version
       if (!wanted && (this.hasFailed(version) || (status.state === 'went_back' && status.version === version))) return
       mustFollow(manifest, { version: this.engine.version, platform: platformHere })
+      steps.passed('manifest verified')
       this.tell({ state: 'fetching', version })
       log('info', `the controller offers the release ${version}; it is signed, and fetched`, { key: manifest.keyId })
       const path = await this.bring(ask, offer, manifest)
+      steps.passed('program verified')
       await this.switchTo(manifest, path, offer.trialSeconds)
     } catch (error) {
       this.ended(error, version)
@@ -186,6 +191,7 @@ export class Updates {
     await this.beforeSwitch()
     try {
       keepBefore(this.settings.dataDir, await snapshotOf(this.host))
+      steps.passed('host noted')
       log('info', `the agent is replaced by ${version}; vms run on`)
       await this.engine.start({ path, version, sha256 }, Math.min(trialSeconds, LONGEST_TRIAL_SECONDS))
     } catch (error) {
@@ -200,6 +206,7 @@ export class Updates {
   /** Compares with before, until all is well or too much time has passed. What differs then is final. */
   private async check({ version, from, leftMs }: Extract<UpdateStatus, { state: 'trial' }>, signal: AbortSignal) {
     log('info', `${version} runs on trial; without the controller's acceptance ${from} comes back`, { leftMs })
+    steps.passed('trial begun')
     const checksUntil = performance.now() + Math.min(CHECK_LIMIT_MS, leftMs)
     const before = readBefore(this.settings.dataDir)
     let findings = await this.findings(before)
@@ -208,10 +215,12 @@ export class Updates {
       findings = await this.findings(before)
     }
     if (signal.aborted) return
+    steps.passed('host probed')
     this.tell({ state: 'trial', version, from, findings })
     if (findings.length) {
       log('error', `${version} goes back: this host is not as it was before`, { findings })
       this.engine.reject(version, 'not_as_before', findings.join('; ').slice(0, 500))
+      steps.passed('rejection written')
     } else this.checked.resolve()
     await sleep(leftMs + UNWATCHED_SECONDS * 1000, signal)
     if (!signal.aborted && this.current?.state === 'trial') this.engine.giveUp()

@@ -1,8 +1,4 @@
-// For tests of what a crash does: `BERTH_CRASH_AT_UPGRADE=STEP@FILE` names a step of an upgrade after which the process
-// kills itself, once, as a power cut would. The file remembers that it did.
-import { existsSync, writeFileSync } from 'node:fs'
-
-const [wanted, mark = ''] = (process.env['BERTH_CRASH_AT_UPGRADE'] ?? '').split('@')
+import { crashAt } from '../../agent/protocol/release/crash-at.ts'
 
 /** The moments of an upgrade between which a crash is tried. */
 export const upgradeSteps = [
@@ -20,12 +16,4 @@ export const upgradeSteps = [
   'database restored',
   'program put back',
 ] as const
-
-export const steps = {
-  passed(step: (typeof upgradeSteps)[number]) {
-    if (step !== wanted || existsSync(mark)) return
-    writeFileSync(mark, step)
-    process.kill(process.pid, 'SIGKILL')
-    Bun.sleepSync(10_000) // the signal arrives in a moment; nothing may happen until then
-  },
-}
+export const steps = crashAt('BERTH_CRASH_AT_UPGRADE', upgradeSteps)

@@ -1,5 +1,5 @@
-// Compiled agents and the engine of their host, on a machine without systemd, with a controller that does not accept a
-// release and offers it still.
+// Compiled agents and the engine of their host, on a machine without systemd: a controller that does not accept a release
+// and offers it still, and an agent that is killed at each step of its part.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { makePatch } from '../../../agent/protocol/release/patch.ts'
 import { signed } from '../../../agent/protocol/release/signature.ts'
 import { isUnderWay } from '../../../agent/protocol/release/upgrade.ts'
 import { type AgentUpdate, agentPaths } from '../../../agent/protocol/wire.ts'
+import { updateSteps } from '../../../agent/update/steps.ts'
 import { controller } from '../../agent/controller.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { built, testKey } from './builds.ts'
@@ -18,6 +19,11 @@ setDefaultTimeout(180_000)
 
 const file = `berth-${platformHere}.gz`
 const whole = `${agentPaths.release}/file/${file}`
+const isLong = process.env['BERTH_LONG'] === '1'
+/** Each step takes a quarter of a minute: the usual run has those that differ most. */
+const usual: readonly (typeof updateSteps)[number][] = ['file fetched', 'host probed', 'acceptance heard']
+const MARK = '/var/tmp/killed'
+const hashOf = async (path: string) => Bun.hash(await Bun.file(path).bytes())
 const PROGRAM = '/usr/local/lib/berth/berth-agent'
 
 describe.skipIf(!possible)('an agent that its controller brings to a release', () => {
@@ -69,13 +75,13 @@ describe.skipIf(!possible)('an agent that its controller brings to a release', (
     await eventually(async () => !(await lab.isWatched('berth-agent')))
     return lab.journal('berth-agent')!
   }
-  const restart = async () => {
+  const restart = async (env: Record<string, string> = {}) => {
     await lab.services('stop')
     await lab.run('rm -rf /usr/local/lib/berth/upgrade')
     lab.place(former)
     panel.frames.splice(0)
     panel.downloads.delete(agentPaths.release)
-    expect(await lab.services('start')).toMatchObject({ code: 0 })
+    expect(await lab.services('start', env)).toMatchObject({ code: 0 })
     await panel.waitConnected()
     await facts(undefined, '1.20.0')
   }
@@ -104,4 +110,57 @@ describe.skipIf(!possible)('an agent that its controller brings to a release', (
     expect(await ended()).toMatchObject({ state: 'went_back', reason: { code: 'not_as_before' } })
     expect(await versionThere()).toBe('1.20.0')
   })
+
+  /** What a controller does that rolls this release out: it names it to a node that has not got it, and accepts it. */
+  function rollsOut() {
+    let heard = 0
+    const timer = setInterval(() => {
+      const told = panel.frames.slice(heard).findLast((frame) => frame.type === 'facts')
+      heard = panel.frames.length
+      const update = told?.facts.update
+      if (told && told.facts.agentVersion !== '1.21.0' && (!update || update.state === 'went_back'))
+        panel.ask({ type: 'lookForRelease' })
+      if (update?.state === 'trial' && update.findings?.length === 0)
+        panel.ask({ type: 'acceptRelease', version: '1.21.0' })
+    }, 300)
+    return () => clearInterval(timer)
+  }
+
+  test.each(updateSteps.filter((step) => isLong || usual.includes(step)))(
+    'killed after "%s", one of the two versions runs at any time, whole, and it comes to an end',
+    async (step) => {
+      await lab.run(`rm -f ${MARK}`)
+      await restart({ BERTH_CRASH_AT_UPDATE: `${step}@${MARK}` })
+      const stopRollOut = rollsOut()
+      offers(30)
+      const hashes = await Promise.all([former, next].map(hashOf))
+      const seen = new Set<unknown>()
+      const ways = setInterval(async () => seen.add(await hashOf(lab.at(PROGRAM)).catch(String)), 100)
+      try {
+        panel.ask({ type: 'lookForRelease' })
+        if (step === 'rejection written') {
+          await eventually(() => lab.journal('berth-agent')?.state === 'trying', 60)
+          await lab.run('rm -f /var/lib/berth-agent/update/before.json')
+          // Whoever rolls it out hears that it went back, and does not try it again.
+          stopRollOut()
+        }
+        await eventually(() => lab.read(MARK) === step, 60)
+        expect(lab.read(MARK)).toBe(step)
+        await eventually(() => lab.journal('berth-agent')?.state.match(/^(done|went_back)$/) != null, 90)
+        const goesBack = step === 'rejection written'
+        expect(await ended()).toMatchObject({ state: goesBack ? 'went_back' : 'done' })
+        const version = goesBack ? '1.20.0' : '1.21.0'
+        await facts(goesBack ? 'went_back' : undefined, version)
+        expect(await versionThere()).toBe(version)
+        expect(lab.history('berth-agent')).toMatchObject([{ result: goesBack ? 'went_back' : 'done' }])
+      } finally {
+        clearInterval(ways)
+        stopRollOut()
+      }
+      for (const hash of seen) expect(hashes).toContain(hash as never)
+      expect(await lab.run('ls /var/lib/berth-agent/update')).toMatchObject({
+        out: expect.not.stringContaining('program'),
+      })
+    },
+  )
 })
