@@ -1,19 +1,22 @@
 // `berth upgrade`: brings the controller of this machine to a release, or says what that would do.
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { ReleaseRefused } from '../../agent/protocol/release/manifest.ts'
+import { trustedKeys } from '../../agent/protocol/release/trusted-keys.ts'
 import {
   isUnderWay,
   type PastUpgrade,
   readUpgradeHistory,
   type UpgradeJournal,
 } from '../../agent/protocol/release/upgrade.ts'
+import { bytes as bytesInWords } from '../../src/kernel/words.ts'
 import { type Machine, makeDirectory, openMachine } from '../machine/machine.ts'
 import { Failed } from '../machine/report.ts'
-import { checked, mustBeUpgradable } from './checks.ts'
 import { ANSWER_SECONDS, begin, rehearse, TRIAL_SECONDS } from './controller.ts'
 import { goBack } from './go-back.ts'
 import { UpgradeRefused } from './prepare.ts'
+import { checked, mustBeUpgradable } from './release/checks.ts'
+import { downloaded, forgetDownload } from './release/download.ts'
 import { startWatching } from './start.ts'
 import { folderOf, isWatched, journalOf } from './store.ts'
 
@@ -22,6 +25,8 @@ berth upgrade FILE --check    checks everything and says for how long changes wo
 berth upgrade --status        the upgrade under way, and those that were
 berth upgrade --go-back --discard-newer
                               after an upgrade that went well: the program of before, and its database of that time
+
+  An address is that of one file, https://…: a download that broke off goes on where it was.
 
   --allow-downgrade           the release may be older than what runs here
   --trial SECONDS             the new version answers reads alone for so long (${TRIAL_SECONDS})
@@ -79,10 +84,23 @@ async function run(source: string | undefined, values: Values): Promise<number> 
     await goBack(machine, 'command line')
     return follow(machine)
   }
+  const file = await localFile(machine, source)
+  try {
+    if (await upgradeTo(machine, { file, source }, values)) return 0
+    if (file !== source) forgetDownload(machine)
+  } catch (error) {
+    // What is no release is of no use in the next call either.
+    if (file !== source && error instanceof ReleaseRefused) forgetDownload(machine)
+    throw error
+  }
+  return follow(machine)
+}
+
+/** Begins, or answers true where it was only checked. */
+async function upgradeTo(machine: Machine, { file, source }: { file: string; source: string }, values: Values) {
+  const { report } = machine
   const trialSeconds = Number(values.trial)
   const answerSeconds = Number(values['answer-within'])
-  const { report } = machine
-  const file = await localFile(machine, source)
   let found: ReturnType<typeof checked> | undefined
   await report.step(`Release ${source}`, () => {
     found = checked(machine, file, { allowsDowngrade: values['allow-downgrade'], trialSeconds })
@@ -96,11 +114,10 @@ async function run(source: string | undefined, values: Values): Promise<number> 
       `\nBerth ${running.version} can be upgraded to ${version}. Changes would be refused for about ${stopSeconds} ` +
         's, while reads are answered; servers are not touched. Nothing was changed.',
     )
-    return 0
+    return true
   }
   await report.step('Its program', () => begin(machine, found!, { by: 'command line', trialSeconds, answerSeconds }))
-  if (file !== source) rmSync(file, { force: true })
-  return follow(machine)
+  return false
 }
 
 /** An upgrade that nobody watches any more is ended first, one way or the other. */
@@ -115,25 +132,16 @@ async function mustBeIdle(machine: Machine) {
   await follow(machine)
 }
 
-const DOWNLOAD_SECONDS = 3600
 /** The release as a file of this machine. */
 async function localFile(machine: Machine, source: string): Promise<string> {
-  if (!/^https?:\/\//.test(source)) {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(source)) {
     if (!existsSync(source)) throw new UpgradeRefused('file_not_usable', `There is no file ${source}.`)
     return source
   }
-  const { exec, paths, report } = machine
-  const file = `${folderOf(paths, 'berth')}/fetched`
-  makeDirectory(folderOf(paths, 'berth'))
-  rmSync(file, { force: true })
-  await report.step(`Fetching ${source}`, () => {
-    // The signature decides, and not the way by which it came.
-    const flags = ['-sSfL', '--proto', '=http,https', '--proto-redir', '=https', '--max-filesize', String(1 << 30)]
-    const to = openSync(file, 'wx', 0o600)
-    const ended = exec.ask('curl', [...flags, '--', source], { output: to, limitSeconds: DOWNLOAD_SECONDS })
-    closeSync(to)
-    if (ended.code !== 0)
-      throw new UpgradeRefused('download_failed', ended.err.trim() || `curl ended with ${ended.code}`)
+  let file = ''
+  await machine.report.step(`Fetching ${source}`, async () => {
+    file = await downloaded(machine, source, trustedKeys())
+    return bytesInWords(Bun.file(file).size)
   })
   return file
 }

@@ -3,8 +3,8 @@
 import type { UpgradeJournal } from '../../agent/protocol/release/upgrade.ts'
 import { takeOut } from '../../agent/protocol/release/verify.ts'
 import type { Machine } from '../machine/machine.ts'
-import type { Checked } from './checks.ts'
 import { prepare, tried } from './prepare.ts'
+import type { Checked } from './release/checks.ts'
 import { startWatching } from './start.ts'
 
 export const TRIAL_SECONDS = 20

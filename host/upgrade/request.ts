@@ -6,10 +6,10 @@ import { ReleaseRefused } from '../../agent/protocol/release/manifest.ts'
 import { requestFrom, type UpgradeRequest } from '../../agent/protocol/release/upgrade.ts'
 import { type Machine, makeDirectory } from '../machine/machine.ts'
 import { reasonOf } from './before-start.ts'
-import { checked, mustBeUpgradable } from './checks.ts'
 import { ANSWER_SECONDS, begin, TRIAL_SECONDS } from './controller.ts'
 import { asOwner, dataDirOf } from './data.ts'
 import { describedBy, UpgradeRefused } from './prepare.ts'
+import { checked, mustBeUpgradable } from './release/checks.ts'
 import { addToHistory, folderOf } from './store.ts'
 
 /** Answers the exit code: 0 begun, 1 refused, which the history says too. */

@@ -1,16 +1,16 @@
 // Everything that is known about an upgrade of the controller before anything changes.
 import { statfsSync, statSync } from 'node:fs'
-import type { OpenRelease } from '../../agent/protocol/release/archive.ts'
-import { openRelease } from '../../agent/protocol/release/archive.ts'
-import { mustFollow, platformHere, ReleaseRefused } from '../../agent/protocol/release/manifest.ts'
-import { trustedKeys } from '../../agent/protocol/release/trusted-keys.ts'
-import { expectedStopSeconds } from '../../agent/protocol/release/upgrade.ts'
-import { bytes as inWords } from '../../src/kernel/words.ts'
-import type { Machine } from '../machine/machine.ts'
-import { preparesStarts } from '../services/command.ts'
-import { dataDirOf } from './data.ts'
-import { type Described, describedBy, UpgradeRefused } from './prepare.ts'
-import { hasController } from './store.ts'
+import type { OpenRelease } from '../../../agent/protocol/release/archive.ts'
+import { openRelease } from '../../../agent/protocol/release/archive.ts'
+import { mustFollow, platformHere, ReleaseRefused } from '../../../agent/protocol/release/manifest.ts'
+import { trustedKeys } from '../../../agent/protocol/release/trusted-keys.ts'
+import { expectedStopSeconds } from '../../../agent/protocol/release/upgrade.ts'
+import { bytes as inWords } from '../../../src/kernel/words.ts'
+import type { Machine } from '../../machine/machine.ts'
+import { preparesStarts } from '../../services/command.ts'
+import { dataDirOf } from '../data.ts'
+import { type Described, describedBy, UpgradeRefused } from '../prepare.ts'
+import { hasController } from '../store.ts'
 
 /** Beside the files of the upgrade this must stay free. */
 const SPARE_BYTES = 64 << 20

@@ -10,6 +10,7 @@ import { SIGNATURE_FILE, unverified } from '../../../agent/protocol/release/arch
 import { signed } from '../../../agent/protocol/release/signature.ts'
 import { addSignature, makeRelease } from '../../../src/app/release/make.ts'
 import { temporary } from '../../agent/temporary.ts'
+import { issued } from '../../support/services/certificate.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { freePort } from '../../support/world/program.ts'
 import { altered, built, newTestKey, testKey } from './builds.ts'
@@ -136,6 +137,41 @@ describe.skipIf(!possible)('an upgrade of the controller', () => {
     expect(journal()).toBeUndefined()
     expect((await lab.run('ls /usr/local/lib/berth/upgrade/berth')).out).toBe('')
     expect(await versionHere()).toBe('1.0.0')
+  })
+
+  test('is fetched from an address whose certificate this machine trusts, once, and from no other', async () => {
+    const { ca, cert, key } = issued(join(files, 'tls'), 'localhost')
+    const authorities = '/etc/ssl/certs/ca-certificates.crt'
+    const content = readFileSync(release('1.1.0'))
+    const answered: number[] = []
+    using server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      tls: { cert, key },
+      fetch({ url, headers }) {
+        const isOther = new URL(url).pathname !== '/release'
+        if (isOther) return new Response(null, { status: 302, headers: { Location: `${new URL(url).origin}/release` } })
+        const isThere = headers.get('if-none-match') === '"one"'
+        answered.push(isThere ? 304 : 200)
+        return isThere
+          ? new Response(null, { status: 304 })
+          : new Response(content as BodyInit, { headers: { ETag: '"one"' } })
+      },
+    })
+    const check = (path: string) => lab.run(`berth upgrade https://localhost:${server.port}${path} --check`)
+    expect(await check('/release')).toMatchObject({ code: 1, err: expect.stringMatching(/^download_failed: /) })
+    lab.write(authorities, `${lab.read(authorities)}\n${ca}`)
+    expect(await check('/other')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^download_refused: .*leads to/),
+    })
+    for (const _ of [1, 2])
+      expect(await check('/release')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('can be upgraded to 1.1.0'),
+      })
+    expect(answered).toEqual([200, 304])
+    expect([journal(), await versionHere()]).toEqual([undefined, '1.0.0'])
   })
 
   /** Customers when changes were refused. */
