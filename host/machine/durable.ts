@@ -40,16 +40,19 @@ export function putProgram(from: string, to: string) {
   try {
     linkSync(from, part)
   } catch {
-    copyFlushed(from, part)
-    chmodSync(part, 0o755)
+    copyFlushed(from, part, 0o755)
   }
   renameSync(part, to)
   flush(dirname(to))
 }
 
-/** A copy that is on the disk, without a cost where the file system shares what is equal. */
-export function copyFlushed(from: string, to: string) {
+/**
+ * A copy that is on the disk, with the mode of `from` or with this one. It costs nothing where the file system shares
+ * what is equal.
+ */
+export function copyFlushed(from: string, to: string, mode?: number) {
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
+  if (mode !== undefined) chmodSync(to, mode)
   flush(to)
 }
 

@@ -81,6 +81,7 @@ const beforeIn = (dataDir: string) => `${folderIn(dataDir)}/before`
 function keep(dataDir: string, trial: string) {
   mustBeOwn(folderIn(dataDir), 'isDirectory')
   mkdirSync(folderIn(dataDir), { recursive: true, mode: 0o750 })
+  flush(dataDir)
   const [part, before] = [`${beforeIn(dataDir)}.part`, beforeIn(dataDir)]
   rmSync(part, { recursive: true, force: true })
   rmSync(before, { recursive: true, force: true })

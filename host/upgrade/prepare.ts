@@ -1,7 +1,7 @@
 // The beginning of an upgrade: the new program lies verified in root's folder, the former one has a second name, and
 // the journal says `switching`. Until then nothing that runs has changed.
 import { randomUUID } from 'node:crypto'
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { platformHere } from '../../agent/protocol/release/manifest.ts'
 import { isUnderWay, type UpgradedService, type UpgradeJournal } from '../../agent/protocol/release/upgrade.ts'
@@ -80,6 +80,7 @@ export async function prepare(machine: Machine, wanted: Wanted): Promise<Upgrade
   const { service, says, by, trialSeconds, answerSeconds } = wanted
   const folder = folderOf(paths, service)
   makeDirectory(folder)
+  for (const above of [dirname(folder), paths.library]) flush(above)
   const lock = lockWatch(paths, service, 500)
   if (!lock) throw underWayAlready(journalOf(paths, service))
   try {
@@ -121,6 +122,8 @@ async function takeProgram(machine: Machine, to: string, { take, says }: Content
     await take((chunk) => {
       for (let at = 0; at < chunk.length; ) at += writeSync(file, chunk, at)
     })
+    // Before the flush: a program that nobody may run is none after a loss of power.
+    fchmodSync(file, 0o755)
     fsyncSync(file)
   } catch (error) {
     rmSync(part, { force: true })
@@ -128,7 +131,6 @@ async function takeProgram(machine: Machine, to: string, { take, says }: Content
   } finally {
     closeSync(file)
   }
-  chmodSync(part, 0o755)
   renameSync(part, to)
   flush(dirname(to))
   mustSay(describedBy(machine, to), { platform: platformHere, ...says })

@@ -81,10 +81,14 @@ export class SystemdMachine {
     return ordered.serverId
   }
 
+  /** Of its systemd, in whose namespaces everything runs. */
+  pid = async () => Number((await spawn([script, 'pid', this.dir])).out)
+
   /** Pings an address from there until the answer's `end` is called, which says how many were sent and answered. */
   async ping(address: string) {
-    const pid = (await spawn([script, 'pid', this.dir])).out.trim()
-    const child = Bun.spawn(['nsenter', '-t', pid, '-n', 'ping', '-n', '-i', '0.2', address], { stdout: 'pipe' })
+    const child = Bun.spawn(['nsenter', '-t', String(await this.pid()), '-n', 'ping', '-n', '-i', '0.2', address], {
+      stdout: 'pipe',
+    })
     return {
       async end() {
         child.kill('SIGINT')

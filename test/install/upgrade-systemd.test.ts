@@ -1,11 +1,14 @@
-// Upgrades on a real systemd: the controller, the agent of its machine and two fake nodes go from version to version,
-// and the agent comes back from versions that do not work, while a server runs. With BERTH_LONG=1, some eight minutes.
+// Upgrades on a real systemd: the controller, the agent of its machine and those of two machines without systemd go from
+// version to version, and the agent comes back from versions that do not work, while a server runs. With BERTH_LONG=1,
+// some eight minutes.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporary } from '../agent/temporary.ts'
 import { built } from '../host/upgrade/builds.ts'
 import { brokenAgents, Fleet, releaseOf, statesOf } from '../host/upgrade/fleet.ts'
+import { Lab } from '../host/upgrade/lab.ts'
+import { relay } from '../host/upgrade/relay.ts'
 import { eventually } from '../support/waiting/eventually.ts'
 import { possible, SERVER_ADDRESS, SystemdMachine } from './systemd-machine.ts'
 
@@ -17,6 +20,8 @@ describe.skipIf(!possible)('under systemd', () => {
   const machine = new SystemdMachine()
   const fleet = new Fleet(machine.run, machine.at, url)
   const { must, admin, property } = machine
+  const others: Lab[] = []
+  const relays: (() => Promise<void>)[] = []
   let nodeName = ''
   let boot = ''
   let guest = ''
@@ -30,15 +35,25 @@ describe.skipIf(!possible)('under systemd', () => {
     await machine.make(await built('1.0.0'))
     await must('/opt/berth/install.sh --all-in-one --no-first-guest')
     const [location] = (await admin('locations.list')).data
-    for (const name of ['fake1', 'fake2']) await fleet.addFake(name, location.id)
+    await eventually(async () => (await fleet.connected()) === 1, 30)
+    nodeName = (await fleet.nodes())[0]!.name
+    for (const name of ['second', 'third']) {
+      const other = await Lab.make(await built('1.0.0'), { ownNetwork: true })
+      others.push(other)
+      relays.push(await relay(other.pid, await machine.pid(), 8080))
+      await fleet.addReal(name, location.id, other)
+    }
     await eventually(async () => (await fleet.connected()) === 3, 30)
-    nodeName = (await fleet.nodes()).find(({ name }) => !name.startsWith('fake'))!.name
     await machine.orderServer()
     boot = await machine.bootOf()
     guest = await guestProcess()
     pings = await machine.ping(SERVER_ADDRESS)
   }, 600_000)
-  afterAll(() => machine.remove())
+  afterAll(async () => {
+    for (const each of others) await each.remove()
+    for (const end of relays) await end()
+    await machine.remove()
+  })
 
   const rollOut = async (body: object) => {
     const { id } = await admin('roll-outs.start', {
@@ -57,9 +72,10 @@ describe.skipIf(!possible)('under systemd', () => {
     const pid = await property('berth-agent', 'MainPID')
     const ended = await fleet.until(await rollOut({ trialSeconds: 15 }), ({ state }) => state !== 'running', 180)
     expect(ended).toMatchObject({ state: 'done', reason: null })
-    expect(statesOf(ended)).toEqual({ [nodeName]: 'done', fake1: 'done', fake2: 'done' })
+    expect(statesOf(ended)).toEqual({ [nodeName]: 'done', second: 'done', third: 'done' })
     expect(await agents()).toEqual(new Set(['1.1.0']))
-    expect(fleet.history()).toMatchObject([{ result: 'done', from: '1.0.0', to: '1.1.0' }])
+    for (const past of [fleet.history(), ...others.map((other) => other.history('berth-agent'))])
+      expect(past).toMatchObject([{ result: 'done', from: '1.0.0', to: '1.1.0' }])
     expect(await property('berth-agent', 'MainPID')).not.toBe(pid)
     expect(ended.members.find(({ name }) => name === nodeName)!.sentBytes).toBeLessThan(5_000_000)
   })
@@ -84,7 +100,7 @@ describe.skipIf(!possible)('under systemd', () => {
       const id = await rollOut({ trialSeconds: each.trialSeconds ?? 5 })
       const ended = await fleet.until(id, ({ state }) => state !== 'running', 200)
       expect(ended).toMatchObject({ state: 'paused', pausedBy: 'failure', failedNode: { name: nodeName } })
-      expect(statesOf(ended)).toEqual({ [nodeName]: 'went_back', fake1: 'waiting', fake2: 'waiting' })
+      expect(statesOf(ended)).toEqual({ [nodeName]: 'went_back', second: 'waiting', third: 'waiting' })
       expect(fleet.history()).toHaveLength(before + 1)
       const [last] = fleet.history()
       expect(last).toMatchObject({ result: 'went_back', from: '1.1.0', to: '1.2.0' })

@@ -1,4 +1,4 @@
-// A machine with a controller and its agent, and fake nodes beside it, whose agents go from version to version.
+// A machine with a controller and its agent, and other nodes, whose agents go from version to version.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { unverified } from '../../../agent/protocol/release/archive.ts'
 import { platformHere } from '../../../agent/protocol/release/manifest.ts'
@@ -7,11 +7,19 @@ import { readUpgradeHistory, upgradeFolder } from '../../../agent/protocol/relea
 import { PROTOCOL } from '../../../agent/protocol/wire.ts'
 import { migrations } from '../../../migrations/index.ts'
 import { addSignature, makeRelease } from '../../../src/app/release/make.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 import { type Edit, testKey } from './builds.ts'
+import type { Lab } from './lab.ts'
 
 /** Writes the release of a program that `built` made, as the key of these tests signs it. */
-export function releaseOf(program: string, version: string, to: string) {
-  const says = { version, protocol: PROTOCOL, schema: migrations.at(-1)!.name, platform: platformHere }
+export function releaseOf(
+  program: string,
+  version: string,
+  to: string,
+  more: { schema?: string; protocol?: number } = {},
+) {
+  const usual = { protocol: PROTOCOL, schema: migrations.at(-1)!.name, platform: platformHere }
+  const says = { ...usual, ...more, version }
   const about = { minimumVersion: '0.1.0', date: '2026-11-27', notes: '', keyId: testKey.key.id }
   makeRelease(to, { programs: [{ path: program, says }], bill: '{}\n', ...about, level: 1 })
   addSignature(to, signed(unverified(to).text, testKey.secret), [testKey.key])
@@ -67,6 +75,8 @@ export type RollOut = {
   members: Member[]
 }
 
+const SUPERVISOR = '/usr/local/lib/berth/berth-host host services'
+
 /** `run`: of a command there as root; `at`: the path here of one there. */
 export class Fleet {
   constructor(
@@ -83,13 +93,31 @@ export class Fleet {
   admin = async (operation: string, body: object = {}) =>
     JSON.parse(await this.must(`berth admin ${operation} '${JSON.stringify(body)}'`))
 
-  /** Enrols a fake node, which runs to the end of the machine. */
-  async addFake(name: string, locationId: string) {
+  /** Starts the controller and the agent of a machine, which is the node `name`. Answers the fleet and its location. */
+  static async on(lab: Lab, url: string, name: string) {
+    const fleet = new Fleet((command) => lab.run(command), lab.at, url)
+    const settings = { PANEL_LISTEN: new URL(url).host, PANEL_DATA_DIR: '/var/lib/berth', PANEL_PUBLIC_URL: url }
+    const lines = Object.entries(settings).map(([key, value]) => `${key}="${value}"\n`)
+    lab.write('/etc/berth/services', 'berth\nberth-agent\n')
+    lab.write('/etc/berth/controller.env', lines.join(''))
+    lab.write('/etc/berth/agent.env', '')
+    await fleet.must(`${SUPERVISOR} start berth`)
+    await eventually(async () => (await lab.run(`curl -sf ${url}/api/v1/status`)).code === 0, 30)
+    const { id: locationId } = await fleet.admin('locations.create', { name: 'Here' })
+    const { token } = await fleet.admin('nodes.enroll', { locationId })
+    await fleet.must(`echo ${token} | berth agent enroll --name ${name} --controller ${url} --token-file -`)
+    await fleet.must(`${SUPERVISOR} start`)
+    return { fleet, locationId: locationId as string }
+  }
+
+  /** Enrols the agent of a machine of its own, whose supervisor runs it. It reaches the controller under its `url`. */
+  async addReal(name: string, locationId: string, lab: Lab) {
     const { token } = await this.admin('nodes.enroll', { locationId })
-    const dir = `/var/lib/fake-${name}`
-    await this.must(`echo ${token} | berth agent enroll --fake --name ${name} --controller ${this.url} --token-file - \\
-      --data-dir ${dir}`)
-    await this.must(`setsid berth agent run --fake --data-dir ${dir} >${dir}/log 2>&1 </dev/null &`)
+    lab.write('/etc/berth/services', 'berth-agent\n')
+    lab.write('/etc/berth/agent.env', '')
+    const enroll = `berth agent enroll --name ${name} --controller ${this.url} --token-file -`
+    const { code, err } = await lab.run(`echo ${token} | ${enroll} && ${SUPERVISOR} start`)
+    if (code !== 0) throw new Error(`the agent of ${name} was not started: ${err}`)
   }
 
   /** Puts a release where the controller looks for releases. */
@@ -112,6 +140,7 @@ export class Fleet {
     }
   }
 
+  /** The updates of the agent on the controller's machine. */
   history = () => readUpgradeHistory(this.at(upgradeFolder('berth-agent')))
 }
 export const statesOf = ({ members }: RollOut) => Object.fromEntries(members.map(({ name, state }) => [name, state]))

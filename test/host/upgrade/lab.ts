@@ -1,5 +1,6 @@
 // A machine of its own without systemd, in namespaces: its /usr/local, /etc, /var and /run are this lab's, so the
 // programs work at the places where they always do.
+import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { UpgradedService } from '../../../agent/protocol/release/upgrade.ts'
@@ -25,7 +26,8 @@ export class Lab {
   private constructor(
     readonly dir: string,
     private readonly process: { kill(signal: 'SIGKILL'): void; exited: Promise<number> },
-    private readonly pid: number,
+    /** Of its first process, in whose namespaces everything runs. */
+    readonly pid: number,
     private readonly namespaces: readonly string[],
   ) {}
 
@@ -40,6 +42,8 @@ export class Lab {
       writeFileSync(`${root}/etc/${file}`, `${readFileSync(`/etc/${file}`, 'utf8')}${line}\n`)
     add('passwd', `berth:x:${OWNER}:${OWNER}::/var/lib/berth:/usr/sbin/nologin`)
     add('group', `berth:x:${OWNER}:`)
+    // No machine is another one.
+    writeFileSync(`${root}/etc/machine-id`, `${randomBytes(16).toString('hex')}\n`)
     mkdirSync(`${root}/etc/berth`, { recursive: true })
     mkdirSync(`${root}/var/lib/berth`, { recursive: true, mode: 0o700 })
     Bun.spawnSync(['chown', `${OWNER}:${OWNER}`, `${root}/var/lib/berth`])

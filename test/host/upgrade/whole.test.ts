@@ -1,5 +1,5 @@
-// A controller, the agent of its machine and two fake nodes go from version to version on a machine without systemd,
-// and the agent comes back from versions that do not work. The programs are real ones. BERTH_LONG=1: from all that
+// A controller and the agents of three machines without systemd, its own and two others, go from version to version, and
+// come back from versions that do not work. The programs are real ones. BERTH_LONG=1: from all that
 // test/install/upgrade-systemd.test.ts tries, too.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
@@ -8,9 +8,12 @@ import { eventually } from '../../support/waiting/eventually.ts'
 import { built } from './builds.ts'
 import { brokenAgents, Fleet, releaseOf, statesOf } from './fleet.ts'
 import { Lab, possible } from './lab.ts'
+import { relay } from './relay.ts'
 
 setDefaultTimeout(180_000)
 const url = 'http://127.0.0.1:8080'
+const AGENT = '/usr/local/lib/berth/berth-agent'
+const hashOf = async (path: string) => Bun.hash(await Bun.file(path).bytes())
 const isLong = process.env['BERTH_LONG'] === '1'
 // There is no server here, about which one could lie.
 const broken = brokenAgents.filter(({ isSlow, finding }) => (isLong || !isSlow) && !finding)
@@ -19,30 +22,29 @@ describe.skipIf(!possible)('controller and agents', () => {
   const files = temporary('whole')
   let lab: Lab
   let fleet: Fleet
+  /** The machines of the other two agents. */
+  const others: Record<string, Lab> = {}
+  const relays: (() => Promise<void>)[] = []
   let programs: Record<string, string> = {}
   const release = (version: string) => releaseOf(programs[version]!, version, join(files, `${version}.release`))
-  const status = async () => (await lab.run(`curl -sf ${url}/api/v1/status`)).out
 
   beforeAll(async () => {
     programs = {}
     for (const version of ['1.0.0', '1.1.0', '1.2.0']) programs[version] = await built(version)
     lab = await Lab.make(programs['1.0.0']!, { ownNetwork: true })
-    fleet = new Fleet((command) => lab.run(command), lab.at, url)
-    lab.write('/etc/berth/services', 'berth\nberth-agent\n')
-    const settings = { PANEL_LISTEN: '127.0.0.1:8080', PANEL_DATA_DIR: '/var/lib/berth', PANEL_PUBLIC_URL: url }
-    const text = Object.entries(settings).map(([name, value]) => `${name}="${value}"\n`)
-    lab.write('/etc/berth/controller.env', text.join(''))
-    lab.write('/etc/berth/agent.env', '')
-    expect(await lab.services('start berth')).toMatchObject({ code: 0, err: '' })
-    await eventually(async () => (await status()) !== '', 30)
-    const { id: locationId } = await fleet.admin('locations.create', { name: 'Here' })
-    const { token } = await fleet.admin('nodes.enroll', { locationId })
-    await fleet.must(`echo ${token} | berth agent enroll --name real --controller ${url} --token-file -`)
-    expect(await lab.services('start')).toMatchObject({ code: 0, err: '' })
-    for (const name of ['fake1', 'fake2']) await fleet.addFake(name, locationId)
+    const started = await Fleet.on(lab, url, 'real')
+    fleet = started.fleet
+    for (const name of ['second', 'third']) {
+      const other = (others[name] = await Lab.make(programs['1.0.0']!, { ownNetwork: true }))
+      relays.push(await relay(other.pid, lab.pid, 8080))
+      await fleet.addReal(name, started.locationId, other)
+    }
     await eventually(async () => (await fleet.connected()) === 3, 30)
   })
-  afterAll(() => lab?.remove())
+  afterAll(async () => {
+    for (const each of [lab, ...Object.values(others)]) await each?.remove()
+    for (const end of relays) await end()
+  })
 
   test('the controller is upgraded, and the agents of all nodes follow it', async () => {
     const file = release('1.1.0')
@@ -55,13 +57,14 @@ describe.skipIf(!possible)('controller and agents', () => {
     })
     const ended = await fleet.until(id, ({ state }) => state !== 'running', 90)
     expect(ended).toMatchObject({ state: 'done', reason: null })
-    expect(statesOf(ended)).toEqual({ real: 'done', fake1: 'done', fake2: 'done' })
+    expect(statesOf(ended)).toEqual({ real: 'done', second: 'done', third: 'done' })
     expect(new Set(Object.values(await fleet.versions()))).toEqual(new Set(['1.1.0']))
-    const agent = Bun.file(lab.at('/usr/local/lib/berth/berth-agent'))
-    expect(Bun.hash(await agent.bytes())).toBe(Bun.hash(await Bun.file(programs['1.1.0']!).bytes()))
-    expect(fleet.history()).toMatchObject([{ result: 'done', from: '1.0.0', to: '1.1.0' }])
-    // The program that it had was here, so that it was sent what differs.
-    expect(ended.members.find(({ name }) => name === 'real')!.sentBytes).toBeLessThan(5_000_000)
+    for (const each of [lab, ...Object.values(others)]) {
+      expect(await hashOf(each.at(AGENT))).toBe(await hashOf(programs['1.1.0']!))
+      expect(each.history('berth-agent')).toMatchObject([{ result: 'done', from: '1.0.0', to: '1.1.0' }])
+    }
+    // The program that they had was here, so that they were sent what differs.
+    for (const { sentBytes } of ended.members) expect(sentBytes).toBeLessThan(5_000_000)
   })
 
   describe('and back from a version whose agent', () => {
@@ -83,14 +86,57 @@ describe.skipIf(!possible)('controller and agents', () => {
       })
       const ended = await fleet.until(id, ({ state }) => state !== 'running', 150)
       expect(ended).toMatchObject({ state: 'paused', pausedBy: 'failure', failedNode: { name: 'real' } })
-      expect(statesOf(ended)).toEqual({ real: 'went_back', fake1: 'waiting', fake2: 'waiting' })
+      expect(statesOf(ended)).toEqual({ real: 'went_back', second: 'waiting', third: 'waiting' })
       expect(fleet.history()).toHaveLength(before + 1)
       const [last] = fleet.history()
       expect(last).toMatchObject({ result: 'went_back', from: '1.1.0', to: '1.2.0' })
       expect(each.codes).toContain(last!.reason!.code)
       expect(Date.parse(last!.endedAt) - Date.parse(last!.startedAt)).toBeLessThan(120_000)
       expect(new Set(Object.values(await fleet.versions()))).toEqual(new Set(['1.1.0']))
+      for (const each of [lab, ...Object.values(others)])
+        expect(await hashOf(each.at(AGENT))).toBe(await hashOf(programs['1.1.0']!))
+      for (const other of Object.values(others)) expect(other.history('berth-agent')).toHaveLength(1)
       await fleet.admin('roll-outs.stop', { id })
     })
   })
+})
+
+describe.skipIf(!possible)('a controller of another protocol', () => {
+  let lab: Lab
+  let other: Lab
+  let endRelay: (() => Promise<void>) | undefined
+  afterAll(async () => {
+    for (const each of [lab, other]) await each?.remove()
+    await endRelay?.()
+  })
+
+  test('refuses the agents of before in words, and a roll-out reaches them all the same', async () => {
+    const files = temporary('protocol')
+    const before = await built('1.0.0')
+    const speaks = { file: 'agent/protocol/wire.ts', before: 'PROTOCOL = 1', after: 'PROTOCOL = 2' }
+    const after = await built('1.1.0', [], [speaks])
+    lab = await Lab.make(before, { ownNetwork: true })
+    const { fleet, locationId } = await Fleet.on(lab, url, 'real')
+    other = await Lab.make(before, { ownNetwork: true })
+    endRelay = await relay(other.pid, lab.pid, 8080)
+    await fleet.addReal('second', locationId, other)
+    await eventually(async () => (await fleet.connected()) === 2, 30)
+    await fleet.offer(releaseOf(after, '1.1.0', join(files, 'release'), { protocol: 2 }), '1.1.0')
+    await fleet.must('berth upgrade /var/lib/berth/upgrade/incoming/berth-1.1.0.release --trial 2')
+
+    const words = 'This controller speaks agent protocol 2 and the agent protocol 1. Update the agent to version 1.1.0'
+    const isTold = (each: Lab) => each.read('/var/log/berth/berth-agent.log').includes(words)
+    await eventually(() => isTold(lab) && isTold(other), 60)
+    expect([isTold(lab), isTold(other), await fleet.connected()]).toEqual([true, true, 0])
+
+    const { id } = await fleet.admin('roll-outs.start', {
+      ...{ firstNodeId: (await fleet.node('second')).id, watchSeconds: 0, trialSeconds: 5, waveSizes: [2] },
+    })
+    const ended = await fleet.until(id, ({ state }) => state !== 'running', 240)
+    expect(ended).toMatchObject({ state: 'done', reason: null })
+    expect(statesOf(ended)).toEqual({ real: 'done', second: 'done' })
+    expect([await fleet.connected(), await fleet.versions()]).toEqual([2, { real: '1.1.0', second: '1.1.0' }])
+    for (const each of [lab, other])
+      expect(each.history('berth-agent')).toMatchObject([{ result: 'done', from: '1.0.0', to: '1.1.0' }])
+  }, 400_000)
 })
