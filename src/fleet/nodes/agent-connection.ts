@@ -324,7 +324,7 @@ function mustSpeakOurs(protocol: number | string | undefined) {
       'protocol_mismatch',
       `This controller speaks agent protocol ${PROTOCOL} and the agent ${
         protocol === undefined ? 'names none' : `protocol ${String(protocol).slice(0, 20)}`
-      }. Update the agent to version ${VERSION} (run install.sh --agent on the node again).`,
+      }. Update the agent to version ${VERSION}: by a roll-out, or by install.sh --agent on the node.`,
     )
 }
 

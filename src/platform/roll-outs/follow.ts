@@ -31,7 +31,7 @@ export type FollowContext = {
 
 export const knownBefore = (app: AppContext, node: Node): KnownBefore => ({
   differences: node.differences.map(({ words }) => words),
-  silent: silentPartsOf(app, node),
+  silent: app.nodes.heartbeat(node.id) ? silentPartsOf(app, node) : null,
   updateAt: node.facts.update?.at ?? null,
 })
 const silentPartsOf = ({ nodes }: AppContext, { id }: Node): string[] =>
@@ -115,7 +115,8 @@ const wordsOf = ({ findings }: RollOutNode, reason: string | undefined) => (find
 /** Everything that is on a node, and answers there, must be as before. */
 function differencesSince(app: AppContext, node: Node, before: KnownBefore | null): string[] {
   const known = new Set(before?.differences)
-  const silent = silentPartsOf(app, node).filter((part) => !before?.silent.includes(part))
+  // The agent compares this, too, and it knows what was before it could not connect.
+  const silent = before?.silent ? silentPartsOf(app, node).filter((part) => !before.silent!.includes(part)) : []
   return [
     ...node.differences.flatMap(({ words }) => (known.has(words) ? [] : [words])),
     ...silent.map((part) => `Its ${part} does not answer.`),

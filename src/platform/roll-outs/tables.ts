@@ -28,8 +28,11 @@ export const failedStates: ReadonlySet<RollOutNodeState> = new Set(['refused', '
 /** Nodes of this location begin between two times of day; `to` may be on the next day. */
 export type UpdateWindow = { locationId: string; from: string; to: string; timeZone: string }
 
-/** The record of a node before its update. `updateAt`: the time of an earlier update in its facts. */
-export type KnownBefore = { differences: string[]; silent: string[]; updateAt: number | null }
+/**
+ * The record of a node before its update. `silent`: parts that did not answer; null: it was not connected. `updateAt`:
+ * the time of an earlier update in its facts.
+ */
+export type KnownBefore = { differences: string[]; silent: string[] | null; updateAt: number | null }
 
 /** Times in ms. */
 export const rollOuts = sqliteTable('roll_outs', {
