@@ -39,6 +39,8 @@ export const files = {
   'metrics.js': { text: bundle('metrics.js') },
   /** Loaded on the pages of moves. */
   'moves.css': { text: styles('moves.css') },
+  /** Loaded where the file of a release can be sent. */
+  'updates.mjs': { text: bundle('updates.js') },
   /** Loaded on the pages with long forms. */
   'forms.css': { text: styles('forms/forms.css') },
   /** Loaded on the pages of pools and their addresses. */

@@ -218,6 +218,8 @@ export type Operation<
   body?: B
   /** The most values in the body, where the usual 5,000 are too few. */
   mostValues?: number
+  /** The longest body in bytes, where a megabyte is too short. */
+  mostBytes?: number
   response: A
   /**
    * A file instead of JSON: `run` returns an iterable of text, or of `application/octet-stream` a `ByteFile`, read as

@@ -29,7 +29,7 @@ export async function bodyOf(request: IncomingRequest, op: Operation): Promise<u
   if (!(empty && type === null) && !JSON_TYPE.test(type ?? ''))
     throw new ApiError('unsupported_media_type', 'Send the body as application/json.')
   if (empty) return op.body ? {} : undefined
-  const most = op.access === 'anyone' ? MOST_BODY_BYTES_OF_ANYONE : MOST_BODY_BYTES
+  const most = op.access === 'anyone' ? MOST_BODY_BYTES_OF_ANYONE : (op.mostBytes ?? MOST_BODY_BYTES)
   if (Number(length) > most) throw tooLarge(most)
   const text = await textOf(request, most)
   if (text.startsWith('\ufeff'))
@@ -89,7 +89,7 @@ function mustBeModest(text: string, mostValues: number) {
 const tooLarge = (most: number) =>
   new ApiError(
     'too_large',
-    `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : '1 MB'} is the most.`,
+    `The body is too large: ${most < MOST_BODY_BYTES ? `${most / 1000} kB` : `${most / 1_000_000} MB`} is the most.`,
   )
 
 /** A byte order mark is not taken away: it stays in the text, and JSON begins with none (RFC 8259, 8.1). */

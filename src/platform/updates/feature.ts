@@ -8,6 +8,7 @@ import { Updates } from './service.ts'
 import { getUpdates } from './show.ts'
 import { downloadUpdate, lookForUpdate, setUpdateSource } from './source.ts'
 import { handOver, startUpdate, withdrawUpdate } from './start.ts'
+import { uploadUpdate } from './upload.ts'
 
 const errors = {
   release_not_found: {
@@ -54,7 +55,16 @@ declare module '../../kernel/register.ts' {
 export const updatesFeature = feature({
   name: 'updates',
   errors,
-  operations: [getUpdates, checkUpdate, startUpdate, withdrawUpdate, setUpdateSource, lookForUpdate, downloadUpdate],
+  operations: [
+    getUpdates,
+    checkUpdate,
+    startUpdate,
+    withdrawUpdate,
+    setUpdateSource,
+    lookForUpdate,
+    downloadUpdate,
+    uploadUpdate,
+  ],
   attention: [updateWentBack],
   services: ({ config }) => ({ updates: new Updates(config.dataDir) }),
   starts: ({ app }) => app.updates.folder.make(),

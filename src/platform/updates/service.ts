@@ -13,6 +13,8 @@ export class Updates {
   readonly fetch: Fetch
   /** The download at work. */
   downloading: Promise<void> | undefined
+  /** Is a part of a file being taken that somebody sends? */
+  receiving = false
 
   constructor(dataDir: string, { machine = thisMachine, keys = trustedKeys(), fetch = throughGuard }: Parts = {}) {
     this.machine = new UpdateMachine(dataDir, machine)

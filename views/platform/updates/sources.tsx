@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { downloadUpdate, lookForUpdate, setUpdateSource } from '../../../src/platform/updates/source.ts'
-import { Action, Edit } from '../../components/action.tsx'
+import { uploadUpdate } from '../../../src/platform/updates/upload.ts'
+import { Action, Edit, pathOf } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Section } from '../../components/section.tsx'
@@ -33,6 +35,7 @@ export const Sources = ({ updates: { folder, releases, refusedFiles, source } }:
               </>
             )}
           </small>
+          <Upload />
         </div>
       </li>
       <li>
@@ -54,6 +57,28 @@ export const Sources = ({ updates: { folder, releases, refusedFiles, source } }:
     </div>
   </Section>
 )
+
+/** Sent part by part by public/updates.js. */
+const Upload = () => {
+  if (!useAt().may(uploadUpdate)) return null
+  return (
+    <form class="stack kept f" data-upload={pathOf(uploadUpdate, {})}>
+      <input type="file" accept=".release" required aria-label="File of a release" />
+      <div class="bar">
+        <button class="btn sm" data-send="">
+          <Icon name="upload" />
+          Send it
+        </button>
+        <button class="btn sm" type="button" data-stop="" hidden>
+          Stop
+        </button>
+      </div>
+      <progress aria-label="Sent so far" max={1} value={0} hidden />
+      <p role="status" class="hint" />
+      <p role="alert" class="err" />
+    </form>
+  )
+}
 
 const Address = ({ url }: { url: string | null }) => (
   <Edit

@@ -1,9 +1,10 @@
 // The page of updates in Chromium: on a desk and on a phone, in the light and in the dark.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { handOver } from '../../../../src/platform/updates/start.ts'
-import { type Machine, machine, NEXT, path, stranger, wentBack } from '../../../platform/updates/lab.ts'
+import { LATER, type Machine, machine, NEXT, ours, path, stranger, wentBack } from '../../../platform/updates/lab.ts'
+import { writeRelease } from '../../../release/signed.ts'
 import { launch, open } from '../../../support/browser.ts'
 import { pagesFor } from '../../../support/pages/pages-for.ts'
 import { mustLookRight, shownScreens, titleOf } from '../../../support/pages/pages-on-screens.ts'
@@ -65,3 +66,30 @@ test('an update is begun on the page, which follows it to its end', async () => 
     await reader.stop(true)
   }
 })
+
+test('a release is sent on the page: its progress, its end, and why another one is refused', async () => {
+  const sent = await machine()
+  const reader = pagesFor(sent, sent.owner)
+  const { page, context, complaints } = await open(browser, shownScreens[0]!, reader.url.origin)
+  try {
+    const bytes = readFileSync(writeRelease(`${sent.dir}/made`, { by: ours, version: LATER, programBytes: 7 << 20 }))
+    const forged = readFileSync(writeRelease(`${sent.dir}/forged`, { by: stranger, version: LATER }))
+    const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/octet-stream', buffer })
+    await page.goto(at)
+    const form = page.locator('form[data-upload]')
+    await form.getByLabel('File of a release').setInputFiles(file('forged.release', forged))
+    await form.getByRole('button', { name: 'Send it' }).click()
+    await form.getByRole('alert').getByText('forged.release was not taken. It names the key').waitFor()
+    await form.getByLabel('File of a release').setInputFiles(file('next.release', bytes))
+    await form.getByRole('button', { name: 'Send it' }).press('Enter')
+    await form.getByText(`${LATER} is in the folder, and its signature counts.`).waitFor()
+    await page.getByText(`${LATER} is available`).waitFor()
+    expect(readFileSync(`${sent.incoming}/next.release`).equals(bytes)).toBe(true)
+    // The refusal of the forged file is an answer of the API.
+    expect(complaints.filter((line) => !line.includes('409'))).toEqual([])
+  } finally {
+    await context.close()
+    await reader.stop(true)
+    sent.close()
+  }
+}, 60_000)
