@@ -40,7 +40,7 @@ export const files = {
   /** Loaded on the pages of moves. */
   'moves.css': { text: styles('moves.css') },
   /** Loaded where the file of a release can be sent. */
-  'updates.mjs': { text: bundle('updates.js') },
+  'release-file.mjs': { text: bundle('panel/forms/release-file.js') },
   /** Loaded on the pages with long forms. */
   'forms.css': { text: styles('forms/forms.css') },
   /** Loaded on the pages of pools and their addresses. */

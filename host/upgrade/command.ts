@@ -89,7 +89,7 @@ async function run(source: string | undefined, values: Values): Promise<number> 
     if (await upgradeTo(machine, { file, source }, values)) return 0
     if (file !== source) forgetDownload(machine)
   } catch (error) {
-    // What is no release is of no use in the next call either.
+    // A file that is no release is of no use in the next call either.
     if (file !== source && error instanceof ReleaseRefused) forgetDownload(machine)
     throw error
   }

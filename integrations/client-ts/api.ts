@@ -5883,6 +5883,13 @@ export type UpdateCheck = {
   })[]
 }
 
+export type UpdateUpload = {
+  /** So many are there: the next part begins there, also where this one was not needed. */
+  bytes: number
+  /** Of the release, once all of it is there and was verified. */
+  version: string | null
+}
+
 export type Updates = {
   version: string
   protocol: number
@@ -11171,6 +11178,18 @@ export interface Operations {
     }
     result: Done
   }
+  /** Send a part of a release file into the folder of releases; the last part has it verified */
+  'updates.upload': {
+    body: {
+      file: string
+      /** Of the whole file. */
+      totalBytes: number
+      /** Where in the file this part begins. */
+      from: number
+      content: string
+    }
+    result: UpdateUpload
+  }
   /** Withdraw an update that waits; one that root has begun comes to its end */
   'updates.withdraw': {
     result: Done
@@ -12051,6 +12070,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'updates.look': ['POST', '/admin/updates/actions/look', false],
   'updates.set-source': ['PUT', '/admin/updates/source', false],
   'updates.start': ['POST', '/admin/updates/actions/start', false],
+  'updates.upload': ['POST', '/admin/updates/actions/upload', false],
   'updates.withdraw': ['POST', '/admin/updates/actions/withdraw', false],
   'usage.accounts': ['GET', '/reports/usage/accounts', false],
   'usage.addresses': ['GET', '/reports/usage/addresses', false],

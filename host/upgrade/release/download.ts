@@ -23,7 +23,7 @@ export const downloadLimits = {
 }
 type Limits = typeof downloadLimits
 
-/** What is there of a file: its address, and the tag by which the server knows that it is the same one still. */
+/** The part of a file that is there: its address, and the tag by which the server knows the file again. */
 type Partly = { url: string; tag: string; totalBytes: number }
 type Files = { part: string; about: string }
 
@@ -36,7 +36,7 @@ export const forgetDownload = (machine: Machine) => {
   for (const file of Object.values(filesOf(machine))) rmSync(file, { force: true })
 }
 
-/** Answers the path of the file. Throws `UpgradeRefused`, and `ReleaseRefused` where its beginning is none that counts. */
+/** Answers the path of the file. Throws `UpgradeRefused`, and `ReleaseRefused` where its signature does not count. */
 export async function downloaded(
   machine: Machine,
   address: string,

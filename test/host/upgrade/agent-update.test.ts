@@ -1,5 +1,5 @@
-// Compiled agents and the engine of their host, on a machine without systemd: a controller that does not accept a release
-// and offers it still, and an agent that is killed at each step of its part.
+// Compiled agents and the engine of their host, on a machine without systemd: a controller that does not accept a
+// release and offers it still, and an agent that is killed at each step of its part.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -111,7 +111,7 @@ describe.skipIf(!possible)('an agent that its controller brings to a release', (
     expect(await versionThere()).toBe('1.20.0')
   })
 
-  /** What a controller does that rolls this release out: it names it to a node that has not got it, and accepts it. */
+  /** Plays a controller that rolls this release out: it names it to a node that has another, and accepts it. */
   function rollsOut() {
     let heard = 0
     const timer = setInterval(() => {
@@ -141,7 +141,7 @@ describe.skipIf(!possible)('an agent that its controller brings to a release', (
         if (step === 'rejection written') {
           await eventually(() => lab.journal('berth-agent')?.state === 'trying', 60)
           await lab.run('rm -f /var/lib/berth-agent/update/before.json')
-          // Whoever rolls it out hears that it went back, and does not try it again.
+          // The controller hears that it went back, and does not try it again.
           stopRollOut()
         }
         await eventually(() => lab.read(MARK) === step, 60)

@@ -1,5 +1,5 @@
-// Carries connections to 127.0.0.1:PORT of one network namespace to the same port of another one, through a socket file,
-// which has no network. Run as a program it is one of the two ends: `relay.ts listen|connect SOCKET PORT`.
+// Carries connections to 127.0.0.1:PORT of one network namespace to the same port of another one, through a socket
+// file, which has no network. Run as a program it is one of the two ends: `relay.ts listen|connect SOCKET PORT`.
 import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'

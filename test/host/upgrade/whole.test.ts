@@ -1,5 +1,5 @@
-// A controller and the agents of three machines without systemd, its own and two others, go from version to version, and
-// come back from versions that do not work. The programs are real ones. BERTH_LONG=1: from all that
+// A controller and the agents of three machines without systemd, its own and two others, go from version to version,
+// and come back from versions that do not work. The programs are real ones. BERTH_LONG=1: from all that
 // test/install/upgrade-systemd.test.ts tries, too.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'

@@ -27,7 +27,7 @@ export const updatesPage = page({
   reads: { updates: getUpdates },
   title: 'Updates',
   nav: 'controller',
-  files: ['moves.css', 'updates.mjs'] satisfies AssetName[],
+  files: ['moves.css', 'release-file.mjs'] satisfies AssetName[],
   view: ({ updates }) => (
     <Live id="updates" every={isBusy(updates) ? SOON_S : LATER_S}>
       <UpdatesHead updates={updates} />

@@ -58,7 +58,7 @@ export const Sources = ({ updates: { folder, releases, refusedFiles, source } }:
   </Section>
 )
 
-/** Sent part by part by public/updates.js. */
+/** Sent part by part by public/panel/forms/release-file.js. */
 const Upload = () => {
   if (!useAt().may(uploadUpdate)) return null
   return (

@@ -20,7 +20,7 @@ type Content = { data: Buffer; mode: number }
 type Inode = Content & { flushed: Content }
 type Names = Map<string, Inode | 'directory'>
 
-/** What is on the disk when the power goes: names and contents that were not flushed are there, or are not. */
+/** Names and contents that were not flushed are on the disk when the power goes, or are not. */
 export const losses = {
   nothing: { names: true, contents: true },
   'contents that were not flushed': { names: true, contents: false },

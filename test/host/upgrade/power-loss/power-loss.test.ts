@@ -185,7 +185,7 @@ describe.skipIf(!canRecord)('after a loss of power', () => {
       if (!first && isLong) expect(ended).toContain('1.1.0 done')
     })
 
-    /** What a program finds in the database, whose log is read with it. */
+    /** The content of the database as a program finds it, whose log is read with it. */
     function soundDatabase() {
       const copy = temporary('copied')
       for (const end of ['', '-wal'])
@@ -211,7 +211,8 @@ describe.skipIf(!canRecord)('after a loss of power', () => {
   describe('in an update of an agent', () => {
     const AGENT = '/usr/local/lib/berth/berth-agent'
     const OFFERED = '/var/lib/berth-agent/update/program'
-    const accepts = `case "$*" in 'agent run') sleep 0.5; echo '{"version":"1.1.0"}' >/var/lib/berth-agent/update/accepted.json
+    const accepts = `case "$*" in 'agent run') sleep 0.5
+      echo '{"version":"1.1.0"}' >/var/lib/berth-agent/update/accepted.json
       exec sleep 600 ;; esac`
     const stays = `case "$*" in 'agent run') exec sleep 600 ;; esac`
     test.each([
@@ -219,7 +220,8 @@ describe.skipIf(!canRecord)('after a loss of power', () => {
       { is: 'that goes back', work: `case "$*" in 'agent run') exit 1 ;; esac` },
     ])('$is, one of the two versions runs', async ({ work }) => {
       await lab.services('stop')
-      await lab.run(`rm -rf /usr/local/lib/berth/upgrade /var/lib/berth/* /var/lib/berth-agent/* /etc/berth/controller.env
+      await lab.run(`rm -rf /usr/local/lib/berth/upgrade /var/lib/berth/* /var/lib/berth-agent/*
+        rm -f /etc/berth/controller.env
         mkdir -p /var/lib/berth-agent/update`)
       lab.write('/etc/berth/services', 'berth-agent\n')
       lab.write('/etc/berth/agent.env', '')

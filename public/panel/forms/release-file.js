@@ -1,8 +1,8 @@
 // Sends the file of a release in parts, and goes on where a part broke off.
 // @ts-check
 
-import { headersOf, newKey } from './panel/calls/batch.js'
-import { $, htmx } from './panel/page/page.js'
+import { headersOf, newKey } from '../calls/batch.js'
+import { $, htmx } from '../page/page.js'
 
 /** As src/platform/updates/upload.ts takes it. */
 const PART_BYTES = 3 << 20
