@@ -1,6 +1,6 @@
-// Upgrades on a real systemd: the controller, the agent of its machine and those of two machines without systemd go from
-// version to version, and the agent comes back from versions that do not work, while a server runs. With BERTH_LONG=1,
-// some eight minutes.
+// Upgrades on a real systemd: the controller, the agent of its machine and those of two machines without systemd go
+// from version to version, and the agent comes back from versions that do not work, while a server runs. With
+// BERTH_LONG=1, some eight minutes.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
