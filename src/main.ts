@@ -97,6 +97,8 @@ async function refused(error: unknown): Promise<number> {
   return end.exit
 }
 
-// Files that the program makes are readable by its user alone: the database holds password hashes, a backup all data.
-process.umask(0o077)
-process.exit(await run(process.argv.slice(2)).catch(refused))
+if (Bun.isMainThread) {
+  // Files that the program makes are readable by its user alone: the database holds password hashes, a backup all data.
+  process.umask(0o077)
+  process.exit(await run(process.argv.slice(2)).catch(refused))
+} else (await import('./app/reader-thread.ts')).readerThread(process.argv[2]!)

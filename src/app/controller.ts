@@ -15,6 +15,8 @@ import { RenderedRows } from '../kernel/db/rendered.ts'
 import { onEvent } from '../kernel/jobs/outbox.ts'
 import type { Failpoints } from '../kernel/jobs/runner/execution.ts'
 import { DeliveryQueue } from '../kernel/queue/delivery-queue.ts'
+import type { StartReader } from '../kernel/reader/protocol.ts'
+import { Reader, type ReaderLimits } from '../kernel/reader/reader.ts'
 import type { Services } from '../kernel/register.ts'
 import type { Registry } from '../kernel/registry.ts'
 import { Assets } from '../kernel/web/assets.ts'
@@ -31,6 +33,7 @@ import { openDatabase, openSecrets } from './wiring/data.ts'
 import { makeHttpContext } from './wiring/http-context.ts'
 import { listener, localListener } from './wiring/listener.ts'
 import { connectNodes, type NodeSide, nodesOf } from './wiring/nodes.ts'
+import { contactOf, inWorker } from './wiring/reader.ts'
 import { localRouter, publicRouter, siteOf } from './wiring/routes.ts'
 
 /** After this long a stop does not wait for what is still going on. */
@@ -50,6 +53,9 @@ export type Parts = {
   /** In place of the services that features make. */
   services?: Partial<Services>
   registry?: Registry
+  /** Starts the thread of long reads, in place of a worker. */
+  startReader?: (path: string) => StartReader
+  readerLimits?: ReaderLimits
   /** The files for the browser, where they are read already. */
   assets?: Promise<Assets>
 }
@@ -59,7 +65,8 @@ export async function createController(given: Parts) {
   const { registry, db } = base
   const nodeSide = connectNodes(base, () => app, given.pauseMs)
   const leads = leadingTo(registry.pages)
-  const app = appOf(base, nodeSide, leads, given.services)
+  const reader = new Reader((given.startReader ?? inWorker)(base.db.$client.filename), given.readerLimits)
+  const app = appOf(base, nodeSide, { leads, reader }, given.services)
   const withApp: WithApp = { ...base, app }
   for (const heard of registry.onEvent) onEvent(db, (tx, event) => heard(tx, app, event))
   const httpContext = makeHttpContext(withApp, given.callsPerMinute ?? CALLS_PER_MINUTE)
@@ -113,10 +120,11 @@ function baseOf(given: Parts): Base {
 function appOf(
   { config, registry, db, secrets, clock, wallClock, time }: Base,
   nodeSide: NodeSide,
-  leads: ReturnType<typeof leadingTo>,
+  { leads, reader }: { leads: ReturnType<typeof leadingTo>; reader: Reader },
   services: Partial<Services> = {},
 ): AppContext {
   const { runner } = nodeSide
+  const nodes = nodesOf(nodeSide)
   return {
     ...registry.services({ config, clock, wallClock, db }),
     ...services,
@@ -134,7 +142,9 @@ function appOf(
     brandFor,
     interruptedJobs: () => runner.interrupted(),
     owners: ownersWhoCanSignIn,
-    nodes: nodesOf(nodeSide),
+    nodes,
+    reader,
+    contactWithAll: contactOf(nodes),
   }
 }
 
@@ -184,6 +194,7 @@ function life(
       misconduct.stop()
       await schedule?.finish()
       await close()
+      app.reader.stop()
       db.$client.close()
     },
   }

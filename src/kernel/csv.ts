@@ -38,6 +38,8 @@ type Exported<A extends TSchema> = {
   columns: CsvColumns<Row<A>>
   /** Further columns of what the list itself does not say, read for each page of rows at once. */
   beside?: Beside<Row<A>>
+  /** It shows what only the memory of the controller has, so no reader can make it. */
+  fromMemory?: true
 }
 export type Beside<R> = {
   headings: readonly string[]
@@ -50,7 +52,7 @@ export type Beside<R> = {
  * read; one transaction would stay open until the client has read everything.
  */
 export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>, exported: Exported<A>) {
-  const { id, path, summary, beside } = exported
+  const { id, path, summary, beside, fromMemory } = exported
   const { cursor: _, limit: __, ...query } = list.query ?? {}
   const pages = { usual: list.pages!.most, most: list.pages!.most }
   return operation({
@@ -62,6 +64,7 @@ export function csvOf<A extends TSchema>(list: Operation<unknown, any, A, 'GET'>
     query,
     produces: 'text/csv',
     response: stream,
+    ...(!fromMemory && { atReader: true }),
     ...(list.refuses && { refuses: list.refuses }),
     run(call: ReadContext) {
       const read = (cursor: string | null) =>

@@ -1,6 +1,4 @@
-// One thread serves everybody. Work that takes longer than a moment is done in slices, and the slices of parallel calls
-// do not add up: such work waits for its turn.
-import { ApiError } from './api/errors.ts'
+// One thread serves everybody who asks it. Work that takes longer than a moment is done in slices.
 
 /** A slice holds the event loop for so long; one step of the work may come on top. */
 const SLICE_MS = 8
@@ -17,38 +15,5 @@ export class Slices {
   async rest(): Promise<void> {
     await Bun.sleep(0)
     this.#endsAt = performance.now() + SLICE_MS
-  }
-}
-
-/** A kind of work that is done one at a time, in the order in which it was asked for. */
-export class Turns {
-  #last: Promise<unknown> = Promise.resolve()
-  readonly #ofKey = new Map<string, number>()
-
-  /** `mostPerKey`: how many of one account may wait or be at work; each holds a body in memory. */
-  constructor(private readonly mostPerKey: number) {}
-
-  /** Throws `rate_limited` where this key has too many already. */
-  async take<T>(key: string, work: (slices: Slices) => Promise<T>): Promise<T> {
-    const open = this.#ofKey.get(key) ?? 0
-    if (open >= this.mostPerKey)
-      throw new ApiError('rate_limited', `${open} such calls of yours are not finished. Wait for their answers.`, {
-        retryAfterSeconds: 5,
-      })
-    this.#ofKey.set(key, open + 1)
-    const turn = async () => {
-      const slices = new Slices()
-      await slices.rest()
-      return await work(slices)
-    }
-    const done = this.#last.then(turn, turn)
-    this.#last = done
-    try {
-      return await done
-    } finally {
-      const left = this.#ofKey.get(key)! - 1
-      if (left) this.#ofKey.set(key, left)
-      else this.#ofKey.delete(key)
-    }
   }
 }

@@ -1,6 +1,6 @@
 // Lists: filters that are the address, a table whose rows become three lines on a phone, and a pager by cursor.
 import type { ComponentChildren } from 'preact'
-import { placeOf } from '../../src/kernel/api/list.ts'
+import { placeOf } from '../../src/kernel/reader/place.ts'
 import type { At } from '../../src/kernel/web/page.ts'
 import { useAt } from '../../src/kernel/web/page-context.ts'
 import { Icon } from './icon.tsx'

@@ -32,6 +32,7 @@ export function monthReport<Row, S extends TSchema>(report: Report<Row, S>) {
       id: ids.page,
       path,
       summary: summaries.page,
+      atReader: true,
       pages: reportPages,
       response: page(line),
       run(call: ReadContext) {
@@ -47,6 +48,7 @@ export function monthReport<Row, S extends TSchema>(report: Report<Row, S>) {
       path: `${path}.csv`,
       summary: summaries.spreadsheet,
       produces: 'text/csv',
+      atReader: true,
       response: stream,
       run(call: ReadContext) {
         const [where, period] = asked(call, of)

@@ -75,6 +75,7 @@ export const exportTransfers = csvOf(listTransfers, {
   id: 'transfers.export',
   path: '/admin/transfers.csv',
   summary: 'The same list as a spreadsheet',
+  fromMemory: true,
   columns: {
     id: (row) => row.id,
     server: (row) => row.server.hostname,

@@ -212,6 +212,7 @@ const statements = prepared(({ $client }) => ({
     `SELECT n.id, n.name, n.seen_at AS seenAt, n.lost_at AS lostAt, coalesce(h.workloads, 0) AS workloads
      FROM nodes n LEFT JOIN node_held h ON h.node_id = n.id WHERE n.removed_at IS NULL`,
   ),
+  ids: $client.prepare<{ id: string }, []>('SELECT id FROM nodes'),
   // By the index nodes_present alone: rows with their facts take a hundred times as long.
   present: $client.prepare<{ id: string }, []>(
     'SELECT id FROM nodes INDEXED BY nodes_present WHERE removed_at IS NULL',
@@ -327,6 +328,11 @@ export const hasReported = (tx: Db, nodeId: string): boolean => statements(tx).h
 export const isNodeIn = (tx: Db, nodeId: string, locationId: string): boolean =>
   statements(tx).isIn.get(nodeId, locationId) !== null
 
+/** Every node there is or was. */
+export const nodeIds = (tx: Db): string[] =>
+  statements(tx)
+    .ids.all()
+    .map(({ id }) => id)
 /** The ids of the locations that have nodes. */
 export const locationsWithNodes = (tx: Db): string[] =>
   statements(tx)

@@ -11,7 +11,7 @@ import { JsonRow } from '../db/rendered.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
 import { isScope, type Right, type Rights, type Scope } from './access.ts'
-import { type Actor, sessionOf, visitor } from './actor.ts'
+import { type Actor, idOf, sessionOf, visitor } from './actor.ts'
 import { ApiError, unknownPath } from './errors.ts'
 import { memoryOf } from './idempotency.ts'
 import { addressKey } from './limits.ts'
@@ -114,15 +114,27 @@ const passing =
     const rehearsal = (prepared: unknown) =>
       rehearse(db, (tx): CallResult => ({ ...answer(tx, prepared), status: 200 }))
     const finish = op.method === 'GET' ? look : rehearsed ? rehearsal : change
-    if (!op.prepare) return finish(undefined)
+    if (!op.prepare && !op.atReader) return finish(undefined)
 
     const { prepare } = op
     const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
     if ('status' in early) return early
+    const ask = () => ({
+      operation: op.id,
+      actor: who.via.type === 'system' ? undefined : who,
+      ...{ params, query, body, now: app.clock(), contact: app.contactWithAll(db) },
+      cursorKeys: app.secrets.macKeys('cursor'),
+    })
     // A read of a token comes here inside of a transaction, which ends before the next turn.
-    return Promise.resolve()
-      .then(() => prepare(early))
-      .then(finish)
+    const waited = Promise.resolve()
+    if (!op.atReader) return waited.then(() => prepare!(early)).then(finish)
+    if (prepare) return waited.then(() => app.reader.value(idOf(who), ask())).then(finish)
+    if (!op.produces)
+      return waited.then(async () => {
+        const { json, place } = await app.reader.value(idOf(who), ask())
+        return new RenderedResult(op.status ?? 200, new JsonRow(json), place)
+      })
+    return waited.then(async () => ({ status: statusOf(op, undefined), body: await app.reader.file(idOf(who), ask()) }))
   }
 
 /** The gate of a controller. Every refused attempt to authenticate is in the audit log, wherever it was refused. */
@@ -268,7 +280,7 @@ const idIn = (op: Operation, params: Readonly<Record<string, string>>) =>
   params[/\{(\w+)\}/.exec(op.path)?.[1] ?? ''] ?? ''
 
 /** Runs before validation, so that nothing can be probed: a hidden id and an unknown one get the same bytes. */
-function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
+export function lookUp(op: Operation, tx: Db, actor: Actor, params: Readonly<Record<string, string>>): unknown {
   if (!op.on) return undefined
   const id = idIn(op, params)
   const target = looksLikeId(id) ? op.on.find(tx, actor, id) : undefined

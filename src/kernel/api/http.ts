@@ -218,8 +218,9 @@ const fileOf = ({ name, sizeBytes, bytes }: ByteFile, status: number) =>
 const jsonOf = (body: unknown) => (body instanceof JsonPage ? body.joined.whole() : JSON.stringify(body))
 
 /** Sends the next part when the client has read the last one, and yields to other requests in between. */
-function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
-  const left = text[Symbol.iterator]()
+function inPieces(file: Iterable<string> | AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  if (Symbol.asyncIterator in file) return asTheyCome(file[Symbol.asyncIterator]())
+  const left = file[Symbol.iterator]()
   const encoder = new TextEncoder()
   return new ReadableStream({
     async pull(stream) {
@@ -231,6 +232,16 @@ function inPieces(text: Iterable<string>): ReadableStream<Uint8Array> {
     cancel: () => void left.return?.(),
   })
 }
+
+const asTheyCome = (pieces: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(stream) {
+      const { done, value } = await pieces.next()
+      if (done) stream.close()
+      else stream.enqueue(value)
+    },
+    cancel: () => void pieces.return?.(),
+  })
 
 function give(httpContext: HttpContext, text: string, request: IncomingRequest) {
   httpContext.calls.take(addressKey(request.info.from))

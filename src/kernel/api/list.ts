@@ -5,6 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type TSchema, Type as t } from 'typebox'
 import type { Db } from '../db/open.ts'
 import type { JsonRow } from '../db/rendered.ts'
+import { type Place, placeOfPage } from '../reader/place.ts'
 import type { Actor } from './actor.ts'
 import { ApiError } from './errors.ts'
 import { type AppContext, described, nullable, type Pages, type Query } from './operation.ts'
@@ -17,13 +18,6 @@ export const page = <T extends TSchema>(row: T) => {
   return t.Object({ data: t.Array(row), nextCursor, total }, title ? { title: `${title}Page` } : {})
 }
 export type Page<T> = { data: T[]; nextCursor: string | null; total: number; [placeOfPage]?: Place }
-
-const placeOfPage: unique symbol = Symbol('place')
-/** `first`: how many rows stand before the page. `previous`: its cursor, null where the page before has none. */
-type Place = { first: number; previous: string | null | undefined }
-/** Where the page stands in its list, for the panel; no field of the API. `previous` undefined: it is the first. */
-export const placeOf = (page: object): Place =>
-  (page as { [placeOfPage]?: Place })[placeOfPage] ?? { first: 0, previous: undefined }
 
 /** The orders of a list: the name in `sort`, and the SQL expression. No other text becomes part of a statement. */
 export type Sorts = Readonly<Record<string, string>>

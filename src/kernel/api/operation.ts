@@ -10,8 +10,11 @@ import type { Clock } from '../db/clock.ts'
 import type { Db, Tx } from '../db/open.ts'
 import type { JsonRow, RenderedRows } from '../db/rendered.ts'
 import type { Interrupted } from '../jobs/failures.ts'
+import type { NodeContact } from '../nodes/contact.ts'
 import type { Misconduct } from '../nodes/offences.ts'
 import type { NodeReads } from '../nodes/reads.ts'
+import { type Place, placed } from '../reader/place.ts'
+import type { Reader } from '../reader/reader.ts'
 import type { AppConfig, Services } from '../register.ts'
 import type { Brand } from '../web/brand.ts'
 import { list } from '../words.ts'
@@ -66,6 +69,10 @@ export interface AppContext extends Services {
   interruptedJobs(): readonly Interrupted[]
   /** The JSON of rows of long lists. */
   renderedRows: RenderedRows
+  /** Makes the reads that may take long. */
+  reader: Reader
+  /** The contact with every node now, for such a read. */
+  contactWithAll(tx: Db): NodeContact
   /** Refuses the 21st sign-in of a minute from one address. */
   signIns: Limit
   /** Counts refused sign-ins of one kind that follow each other, so that one line of the audit log stands for many. */
@@ -226,6 +233,12 @@ export type Operation<
    * fast as the client takes it.
    */
   produces?: 'text/csv' | 'application/jsonl' | 'text/plain' | 'application/octet-stream'
+  /**
+   * It may take long, so a thread of its own does it, on a connection that only reads: what it prepares, which has to be
+   * plain values, or else all of it: the file that it `produces`, or its page. There is no more of the context than
+   * `AtReader` says.
+   */
+  atReader?: true
   /** 200 done or read, 201 created, 202 a job continues. */
   status?: 200 | 201 | 202
   /** Codes beside those that the gate may answer. */
@@ -331,12 +344,14 @@ export class RenderedResult implements CallResult {
   constructor(
     readonly status: number,
     private readonly row: JsonRow<unknown>,
+    /** Of a page: where it stands in its list. */
+    private readonly place?: Place,
   ) {}
   get json(): Buffer<ArrayBuffer> {
     return this.row.bytes
   }
   get body(): unknown {
-    return (this.parsed ??= JSON.parse(this.row.text))
+    return (this.parsed ??= placed(JSON.parse(this.row.text), this.place))
   }
 }
 

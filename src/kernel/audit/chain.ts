@@ -53,6 +53,26 @@ const bySeq = prepared(({ $client }) =>
 /** The hash of the line with this number; undefined where there is none. */
 export const hashAt = (db: Db, seq: number): string | undefined => bySeq(db).get(seq)?.hash
 
+const placeAt = prepared(({ $client }) => ({
+  newest: $client.prepare<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM audit'),
+  line: $client.prepare<{ id: string; at: number }, [number]>('SELECT id, at FROM audit WHERE seq = ?'),
+}))
+/**
+ * The id of the first line from this time on, in ms; undefined where there is none yet. Lines are in the order of their
+ * times, so halving finds it: an index over the times would be a tenth of the log.
+ */
+export function firstLineSince(db: Db, at: number): string | undefined {
+  const { newest, line } = placeAt(db)
+  let [from, end] = [1, (newest.get()!.seq ?? 0) + 1]
+  while (from < end) {
+    const middle = Math.floor((from + end) / 2)
+    const found = line.get(middle)
+    if (found && found.at < at) from = middle + 1
+    else end = middle
+  }
+  return line.get(from)?.id
+}
+
 const insert = prepared(({ $client }) =>
   $client.prepare(`INSERT INTO audit (${columns}, hash) VALUES (${columns.map(() => '?')}, ?)`),
 )

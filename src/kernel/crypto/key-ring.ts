@@ -53,18 +53,26 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** Keys made ready for their purposes. */
-export type Ready = { id: string; encrypting: Buffer; copying: Buffer; mac(purpose: string, text: string): string }
+export type Ready = {
+  id: string
+  encrypting: Buffer
+  copying: Buffer
+  macKey(purpose: string): Buffer
+  mac(purpose: string, text: string): string
+}
 export const ringOf = (keys: readonly Key[]) => keys.map(ready) as [Ready, ...Ready[]]
 export function ready({ id, bytes }: Key): Ready {
   const macs = new Map<string, Buffer>()
+  const macKey = (purpose: string): Buffer => {
+    let key = macs.get(purpose)
+    if (!key) macs.set(purpose, (key = derived(bytes, `mac ${purpose}`)))
+    return key
+  }
   return {
     id,
     encrypting: derived(bytes, 'encrypting'),
     copying: derived(bytes, 'copies'),
-    mac(purpose, text) {
-      let key = macs.get(purpose)
-      if (!key) macs.set(purpose, (key = derived(bytes, `mac ${purpose}`)))
-      return createHmac('sha256', key).update(text).digest('base64url')
-    },
+    macKey,
+    mac: (purpose, text) => createHmac('sha256', macKey(purpose)).update(text).digest('base64url'),
   }
 }

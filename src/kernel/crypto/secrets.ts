@@ -50,6 +50,8 @@ export type Secrets = {
   mac(purpose: Passing, text: string): string
   /** Did `mac`, with any of the keys there are, make something that starts with this? */
   isMac(purpose: Passing, text: string, start: string): boolean
+  /** The keys of `mac` for this purpose, for `macsWith`: they are derived, and open nothing. Newest first. */
+  macKeys(purpose: Passing): readonly string[]
 
   /** The ids of the keys as they are in the file now, newest first. This and the next two throw KeyFileError. */
   keyIds(): readonly string[]
@@ -166,6 +168,7 @@ function secretsIn(place: Place, neededIds: readonly string[] = []): Secrets {
       return Buffer.concat([cipher.update(raw.subarray(28)), cipher.final()])
     },
     mac: (purpose, text) => ring[0].mac(purpose, text),
+    macKeys: (purpose) => ring.map((key) => key.macKey(purpose).toString('hex')),
     isMac(purpose, text, start) {
       const isBy = (key: Ready) => key.mac(purpose, text).startsWith(start)
       if (ring.some(isBy)) return true

@@ -26,6 +26,14 @@ const pragmas = [
   'cache_size=-32000', // KiB
 ]
 
+const readerPragmas = [
+  `busy_timeout=${BUSY_TIMEOUT_MS}`,
+  'query_only=ON',
+  'trusted_schema=OFF',
+  'temp_store=MEMORY',
+  'cache_size=-32000', // KiB
+]
+
 /**
  * `$client.query` keeps this many statements prepared. Bun's usual 20 are fewer than a busy controller has different
  * ones.
@@ -135,6 +143,17 @@ export function openDb(path: string, migrations?: readonly Migration[], { keepsL
   if (keepsLog) file.keepLog()
   migrate(file, migrations)
   file.health = new DatabaseHealth(file)
+  return drizzle(file) as unknown as Whole
+}
+
+/**
+ * Another connection to a database that is open, for another thread: it sees what is committed and changes nothing.
+ * What it meets of the disk says nothing about changes, which go on.
+ */
+export function openReader(path: string): Db {
+  const file = new DatabaseFile(path, { readonly: true, strict: true })
+  for (const pragma of readerPragmas) file.run(`PRAGMA ${pragma}`)
+  file.health = { met: (error: unknown) => error } as DatabaseHealth
   return drizzle(file) as unknown as Whole
 }
 

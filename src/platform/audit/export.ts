@@ -34,7 +34,12 @@ function slices(
   })()
 }
 
-const same = { access: { staff: ['audit:read'] as const }, query: filterQuery, response: stream }
+const same = {
+  access: { staff: ['audit:read'] as const },
+  query: filterQuery,
+  response: stream,
+  atReader: true,
+} as const
 
 export const exportAuditJson = operation({
   ...same,

@@ -7,6 +7,7 @@ import type { AccountKind } from '../../kernel/api/access.ts'
 import { endOf, type Slice } from '../../kernel/api/list.ts'
 import type { Query } from '../../kernel/api/operation.ts'
 import { momentFrom } from '../../kernel/api/query.ts'
+import { firstLineSince } from '../../kernel/audit/chain.ts'
 import { auditReference, linesCounted } from '../../kernel/audit/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { looksLikeId } from '../../kernel/db/ids.ts'
@@ -168,18 +169,16 @@ export function filterFrom(db: Db, query: Query): Filter {
   if (result === 'done') addCounted("a.result = 'done'")
   else if (result === 'refused') addCounted("a.result <> 'done'")
   else if (result) addCounted("a.result <> 'done' AND a.result = ?", result)
-  // Ids sort by time as lines do: a span of time is a span of ids, and the index on `at` finds its ends at once.
-  const { from } = auditReference
-  if (query['since'])
-    add(
-      `a.id >= (SELECT l.id ${from('l')} WHERE l.at >= ? ORDER BY l.at, l.id LIMIT 1)`,
-      momentFrom('since', query['since']),
-    )
-  if (query['until'])
-    add(
-      `a.id <= (SELECT l.id ${from('l')} WHERE l.at <= ? ORDER BY l.at DESC, l.id DESC LIMIT 1)`,
-      momentFrom('until', query['until'], 'T23:59:59.999'),
-    )
+  // Ids sort by time as lines do: a span of time is a span of ids.
+  if (query['since']) {
+    const first = firstLineSince(db, momentFrom('since', query['since']))
+    if (first === undefined) add('0')
+    else add('a.id >= ?', first)
+  }
+  if (query['until']) {
+    const next = firstLineSince(db, momentFrom('until', query['until'], 'T23:59:59.999') + 1)
+    if (next !== undefined) add('a.id < ?', next)
+  }
   const all = (of: (part: (typeof parts)[number]) => string) => parts.map((part) => `(${of(part)})`).join(' AND ')
   return {
     where: all(({ sql }) => sql),

@@ -29,11 +29,11 @@ export const verifyAudit = operation({
         'there is one.',
     ),
   }),
-  async prepare({ db, auditAnchor, secrets }) {
-    const chain = await checkChain(db)
-    const found = auditAnchor.state(db, secrets)
+  atReader: true,
+  prepare: ({ db }) => checkChain(db),
+  run({ tx, auditAnchor, secrets, prepared: chain }) {
+    const found = auditAnchor.state(tx, secrets)
     const anchor = found ? { line: found.line, at: found.at || null, state: found.state } : null
     return { ...chain, ok: chain.ok && (anchor === null || anchor.state === 'matches'), anchor }
   },
-  run: ({ prepared }) => prepared,
 })

@@ -17,6 +17,7 @@ import { allConnected, startAgents } from '../agents.ts'
 import { tempDir } from '../cleanup.ts'
 import { type Running, startController, stopController } from '../controller.ts'
 import { flags, goal, median, ms, round, say, table } from '../words.ts'
+import { askLongReads } from './scale/files.ts'
 import { questionsOf } from './scale/questions.ts'
 import { fillScale, sizeFor } from './scale/rows.ts'
 
@@ -29,11 +30,13 @@ const TURN_GOAL_MS = 10
 const STATEMENTS_SHOWN = 10
 const SQL_SHOWN = 1200
 const ORDERS = 20
+const STEADY_MS = 60_000
 
 const { data, seeded } = company()
 
 const begun = await startController(data, freePort())
 await orders(begun)
+await askLongReads(begun, seeded.tokens[0]!)
 await stopController(begun)
 
 quieten(true)
@@ -159,5 +162,11 @@ async function orders({ url, process: { pid } }: Running) {
     took.push(performance.now() - began)
   }
   say(`An order: ${ms(median(took))}, ${kB((written() - before) / ORDERS)} written.`)
+  // Of one node with its servers, which report as they do all day.
+  const began = performance.now()
+  const from = written()
+  await Bun.sleep(STEADY_MS)
+  const aDay = ((written() - from) * 86_400_000) / (performance.now() - began)
+  say(`When nothing is asked, with one node connected: ${round(aDay / 1e6)} MB written a day.`)
   await agents.stop()
 }

@@ -21,7 +21,11 @@ const USUAL_VALUES = 5000
 export async function companyOf(servers: number) {
   const customers = Math.max(10, Math.floor(servers / 3))
   const nodes = Math.max(2, Math.floor(servers / 300))
-  const p = await panel({ seeded: { servers, customers, nodes, tokens: 1, freeAddresses: 100 } })
+  return peopled({ seeded: { servers, customers, nodes, tokens: 1, freeAddresses: 100 } })
+}
+/** The company of a panel that begins with one. */
+export async function peopled(options: Parameters<typeof panel>[0]) {
+  const p = await panel(options)
   const sql = (text: string, ...values: (string | number)[]) => p.db.$client.run(text, values)
   const reseller = p.account('reseller', 'Rex')
   const resold = p.account('customer', 'Rita', reseller.id)

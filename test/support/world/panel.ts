@@ -40,6 +40,7 @@ import { rendered } from '../../../src/kernel/mail/mail.ts'
 import { NoAnswer } from '../../../src/kernel/net/egress.ts'
 import type { Transport } from '../../../src/kernel/net/exchange.ts'
 import { deliveries } from '../../../src/kernel/queue/tables.ts'
+import type { ReaderLimits } from '../../../src/kernel/reader/reader.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
 import { Assets } from '../../../src/kernel/web/assets.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
@@ -53,8 +54,9 @@ import { eventually } from '../waiting/eventually.ts'
 import { type FakeAgent, fakeAgent } from './fake-agent.ts'
 import { fingerprint } from './fingerprint.ts'
 import { emptyDatabase, scratch } from './fresh-db.ts'
+import { inThisThread } from './reader.ts'
 import { declarationsOf, eventsHeldTo } from './response-check.ts'
-import { type Size, seed } from './seed.ts'
+import { type Seeded, type Size, seed } from './seed.ts'
 
 /** Every node of a test proves itself by it. */
 const nodeKey = generateKeyPairSync('ed25519')
@@ -91,10 +93,13 @@ type Options = {
   updates?: Pick<NonNullable<ConstructorParameters<typeof Updates>[1]>, 'keys' | 'fetch'>
   /** Features beside those of the product, such as one that a test declares. */
   features?: readonly Feature[]
+  /** How long reads are made, and their limits; without it in the thread of the test. */
+  startReader?: typeof inThisThread
+  readerLimits?: ReaderLimits
   /** Begins as that panel was. */
   from?: Snapshot
-  /** Begins with a hosting company of this size in its database. */
-  seeded?: Size
+  /** Begins with a hosting company of this size in its database, or with what this writes there. */
+  seeded?: Size | ((dir: string) => Seeded)
   /** Called with each database that is opened, before anything reads it. */
   opened?(db: Db): void
 }
@@ -145,7 +150,8 @@ export async function panel(options: Options = {}) {
     mkdirSync(dirname(`${dir}/${path}`), { recursive: true })
     writeFileSync(`${dir}/${path}`, bytes)
   }
-  const seeded = options.seeded && seed(dir, options.seeded)
+  const seeded =
+    typeof options.seeded === 'function' ? options.seeded(dir) : options.seeded && seed(dir, options.seeded)
   let now = options.from?.now ?? 1_800_000_000_000
   const certificateEndsAt = options.certificateEndsInMs === undefined ? undefined : now + options.certificateEndsInMs
   let wallClockOffMs = 0
@@ -182,6 +188,8 @@ export async function panel(options: Options = {}) {
       db: opened(),
       assets,
       failpoints: (m) => open.failpoints?.(m),
+      startReader: (options.startReader ?? inThisThread)(registry),
+      ...(options.readerLimits && { readerLimits: options.readerLimits }),
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
       services: {
@@ -522,6 +530,7 @@ export async function panel(options: Options = {}) {
       controller.beginStop()
       for (const agent of agents.values()) agent.disconnect()
       controller.reports.stop()
+      controller.app.reader.stop()
       controller.db.$client.close()
       meanwhile()
       controller = await build()
@@ -548,6 +557,7 @@ export async function panel(options: Options = {}) {
       for (const agent of agents.values()) agent.close()
       // Its timer would otherwise write into the journal of the next test.
       controller.reports.stop()
+      controller.app.reader.stop()
       controller.db.$client.close()
       rmSync(dir, { recursive: true, force: true })
     }),

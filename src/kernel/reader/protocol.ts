@@ -1,0 +1,51 @@
+// What the controller asks its reader, and what the reader answers: plain values, because they pass between threads.
+import type { Actor } from '../api/actor.ts'
+import type { AppContext, Query } from '../api/operation.ts'
+import type { NodeContact } from '../nodes/contact.ts'
+import type { Place } from './place.ts'
+
+/** A call of an operation that is read `atReader`. The gate has let it through. */
+export type Question = {
+  operation: string
+  /** Undefined: System, whose rights are no plain value. */
+  actor: Actor | undefined
+  params: Readonly<Record<string, string>>
+  query: Query
+  body: unknown
+  /** The time of the whole read, in ms. */
+  now: number
+  contact: NodeContact
+  /** By which it signs cursors as the controller does; it has no other key. */
+  cursorKeys: readonly string[]
+}
+
+/** `more`: one more piece of a file may be made. `end`: nobody wants the rest. */
+export type ToReader = { id: number } & ({ type: 'ask'; question: Question } | { type: 'more' } | { type: 'end' })
+
+/**
+ * `turn`: from now on the reader works for this read and hears nothing. `begun`: a file, of which no piece is made yet.
+ * `broke`: an error that is no refusal, as its stack.
+ */
+export type FromReader =
+  | { type: 'ready' }
+  | ({ id: number } & (
+      | { type: 'turn' }
+      | { type: 'value'; value: unknown }
+      | { type: 'page'; json: string; place: Place | undefined }
+      | { type: 'begun' }
+      | { type: 'piece'; bytes: Uint8Array<ArrayBuffer> }
+      | { type: 'end' }
+      | { type: 'refused'; code: string; message: string; details: Record<string, unknown> }
+      | { type: 'broke'; stack: string }
+    ))
+
+/** What the reader has of the controller; everything else of the context of an operation is not there. */
+export type AtReader = Pick<AppContext, 'registry' | 'brandFor' | 'renderedRows'>
+
+/** The controller's end of a thread with a reader. */
+export type ReaderThread = {
+  send(message: ToReader): void
+  /** It ends when the statement at work has ended, and says nothing more. */
+  end(): void
+}
+export type StartReader = (on: { heard(message: FromReader): void; ended(why: string): void }) => ReaderThread
