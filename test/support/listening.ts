@@ -1,17 +1,19 @@
 // A controller behind a real port of loopback, with settings of its own and a clock that stands still until it is
 // turned.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { configFrom } from '../../src/app/config.ts'
 import { createController } from '../../src/app/controller.ts'
+import { registry } from '../../src/app/features.ts'
 import { insertSession } from '../../src/identity/auth/sessions/sessions.ts'
 import { addStaff } from '../../src/identity/staff/staff-member.ts'
 import { makeToken } from '../../src/identity/tokens/model.ts'
 import { secretsWith } from '../../src/kernel/crypto/secrets.ts'
-import { write } from '../../src/kernel/db/open.ts'
+import { openDb, write } from '../../src/kernel/db/open.ts'
 import { quieten } from '../../src/kernel/log.ts'
 import { withRawPath } from '../../src/kernel/net/raw-path.ts'
-import { freshDb } from './world/fresh-db.ts'
+import { emptyDatabase } from './world/fresh-db.ts'
+import { inThisThread } from './world/reader.ts'
 import { allScopes } from './world/rights.ts'
 
 export type Listening = Awaited<ReturnType<typeof listening>>
@@ -21,13 +23,15 @@ export async function listening(env: Record<string, string> = {}) {
   const dir = mkdtempSync(`${existsSync('/dev/shm') ? '/dev/shm' : tmpdir()}/berth-port-`)
   const config = configFrom({ PANEL_DATA_DIR: dir, PANEL_PUBLIC_URL: 'https://panel.test', ...env })
   let now = 1_800_000_000_000
-  const db = freshDb()
+  writeFileSync(`${dir}/berth.db`, emptyDatabase())
+  const db = openDb(`${dir}/berth.db`)
   let wallClockOffMs = 0
   const controller = await createController({
     config,
     clock: () => now + wallClockOffMs,
     monotonic: () => now,
     secrets: secretsWith(Buffer.alloc(32, 7)),
+    startReader: inThisThread(registry),
     db,
   })
   const server = Bun.serve({
@@ -75,6 +79,7 @@ export async function listening(env: Record<string, string> = {}) {
       await server.stop(true)
       controller.runner.stop()
       controller.reports.stop()
+      controller.app.reader.stop()
       db.$client.close()
       rmSync(dir, { recursive: true, force: true })
     },

@@ -2,7 +2,7 @@
 import { nodeIds } from '../../fleet/node-records/queries.ts'
 import type { AppContext } from '../../kernel/api/operation.ts'
 import { type Db, openReader } from '../../kernel/db/open.ts'
-import { RenderedRows } from '../../kernel/db/rendered.ts'
+import { UnkeptRows } from '../../kernel/db/rendered.ts'
 import { contactWithAll } from '../../kernel/nodes/contact.ts'
 import type { FromReader, StartReader, ToReader } from '../../kernel/reader/protocol.ts'
 import { serveReads } from '../../kernel/reader/serving.ts'
@@ -14,7 +14,7 @@ type Say = (message: FromReader, bytes?: ArrayBuffer) => void
 /** Serves what is read in the database at `path`. Answers what to call with each message, and the end. */
 export function readerOf(path: string, registry: Registry, say: Say) {
   const db = openReader(path)
-  const { heard } = serveReads(db, { registry, brandFor, renderedRows: new RenderedRows(200) }, say)
+  const { heard } = serveReads(db, { registry, brandFor, renderedRows: new UnkeptRows(0) }, say)
   say({ type: 'ready' })
   return { heard, close: () => db.$client.close() }
 }

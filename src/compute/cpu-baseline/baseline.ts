@@ -28,6 +28,7 @@ export const getBaseline = operation({
   path: '/admin/node-groups/{id}/cpu-baseline',
   summary: 'The CPU model of new servers of a location, which nodes run it, and which servers have another one',
   access: { staff: ['nodes:read'] },
+  atReader: true,
   on: location,
   response: namedSchema('CpuBaseline', {
     location: locationReferred,

@@ -1,12 +1,10 @@
 // Further columns of the spreadsheet of all servers: the mail of the owner, every address, the traffic of the month.
 import { monthOf, wholeMonth } from '../../billing/usage/period.ts'
 import { trafficByOwner } from '../../fleet/traffic-records/queries.ts'
-import { accountById } from '../../identity/account-records/queries.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { day as DAY_MS } from '../../kernel/db/clock.ts'
-import { addressesOf } from '../../network/ip-pools/allocate.ts'
 
-type Listed = { id: string; owner: { id: string } }
+type Listed = { id: string; owner: { email: string | null }; addresses: readonly { address: string }[] }
 
 /** The e-mail address is for those who may read customers. */
 export const besideServers = {
@@ -23,13 +21,11 @@ export const besideServers = {
       ({ workloadId }) => workloadId,
     )
     const mayReadCustomers = actor.scopes.has('customers:read')
-    return rows.map(({ id, owner }) => {
+    return rows.map(({ id, owner, addresses }) => {
       const used = traffic.get(id) ?? []
       return [
-        mayReadCustomers ? (accountById(tx, owner.id)?.email ?? null) : null,
-        addressesOf(tx, id)
-          .map(({ address }) => address)
-          .join(' '),
+        mayReadCustomers ? owner.email : null,
+        addresses.map(({ address }) => address).join(' '),
         used.reduce((sum, { rxBytes }) => sum + rxBytes, 0),
         used.reduce((sum, { txBytes }) => sum + txBytes, 0),
       ]

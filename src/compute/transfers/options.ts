@@ -38,6 +38,7 @@ export const moveOptions = operation({
   path: '/admin/servers/{id}/move-options',
   summary: 'To which nodes a server can be moved, how, and for how long it would be off',
   access: { staff: ['servers:move'] },
+  atReader: true,
   on: server,
   query: {
     mode: oneOf(moveModes, 'As in the move. Without it: auto.'),

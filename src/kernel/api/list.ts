@@ -149,7 +149,9 @@ export class JsonPage<Shown> implements Page<Shown> {
     return this.joined.total
   }
   get data(): Shown[] {
-    return (this.parsed ??= JSON.parse(`[${this.joined.rows.map(({ text }) => text)}]`))
+    return (this.parsed ??= this.joined.rows.every(({ isMade }) => isMade)
+      ? this.joined.rows.map(({ value }) => value)
+      : JSON.parse(`[${this.joined.rows.map(({ text }) => text)}]`))
   }
   toJSON(): Page<Shown> {
     return { data: this.data, nextCursor: this.nextCursor, total: this.total }

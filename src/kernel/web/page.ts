@@ -216,6 +216,8 @@ async function toItsEnd(answered: (query: Query) => Promise<unknown>): Promise<L
   // A copy: a page of a list may be kept for the next who asks.
   const whole = { ...first, data: [...first.data] }
   while (whole.nextCursor !== null) {
+    // Others have their turn between two pages.
+    await Bun.sleep(0)
     const { data, nextCursor } = (await answered({ limit: '200', cursor: whole.nextCursor })) as Listed
     whole.data.push(...data)
     whole.nextCursor = nextCursor

@@ -53,12 +53,7 @@ describe('long reads in a worker', () => {
 })
 
 describe('an operation that a reader makes', () => {
-  const atReader = operations.filter((op) => op.atReader)
-  test('is one of many, and each has a file or prepares something', () => {
-    expect(atReader.length).toBeGreaterThan(8)
-    for (const op of atReader)
-      expect([op.id, op.produces !== undefined || op.prepare !== undefined]).toEqual([op.id, true])
-  })
+  test('is one of many', () => expect(operations.filter((op) => op.atReader).length).toBeGreaterThan(15))
   test('is refused for what it cannot have: the reader has no socket of a node', async () => {
     using p = await everything()
     const verify = operations.find(({ id }) => id === 'audit.verify')!

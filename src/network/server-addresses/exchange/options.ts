@@ -18,6 +18,7 @@ export const primaryAddressOptions = operation({
   path: '/servers/{id}/primary-address-options',
   summary: 'What a change of each primary address of a server means, and with which servers it can swap it',
   access: { staff: ['servers:resize'], reseller: ['reseller:servers'] },
+  atReader: true,
   on: server,
   response: t.Object({
     options: t.Array(
