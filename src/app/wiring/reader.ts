@@ -41,5 +41,5 @@ export const inWorker =
     }
   }
 
-/** What a read is told about nodes. */
+/** A read is told this about nodes. */
 export const contactOf = (nodes: AppContext['nodes']) => (tx: Db) => contactWithAll(nodes, nodeIds(tx))

@@ -233,14 +233,14 @@ function inPieces(file: Iterable<string> | AsyncIterable<Uint8Array>): ReadableS
   })
 }
 
-const asTheyCome = (pieces: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> =>
+const asTheyCome = (parts: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream({
     async pull(stream) {
-      const { done, value } = await pieces.next()
+      const { done, value } = await parts.next()
       if (done) stream.close()
       else stream.enqueue(value)
     },
-    cancel: () => void pieces.return?.(),
+    cancel: () => void parts.return?.(),
   })
 
 function give(httpContext: HttpContext, text: string, request: IncomingRequest) {

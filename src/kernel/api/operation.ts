@@ -234,8 +234,8 @@ export type Operation<
    */
   produces?: 'text/csv' | 'application/jsonl' | 'text/plain' | 'application/octet-stream'
   /**
-   * It may take long, so a thread of its own does it, on a connection that only reads: what it prepares, which has to be
-   * plain values, or else all of it: the file that it `produces`, or its page. There is no more of the context than
+   * It may take long, so a thread of its own does it, on a connection that only reads: what it prepares, which has to
+   * be plain values, or else all of it: the file that it `produces`, or its page. There is no more of the context than
    * `AtReader` says.
    */
   atReader?: true

@@ -148,7 +148,7 @@ export function openDb(path: string, migrations?: readonly Migration[], { keepsL
 
 /**
  * Another connection to a database that is open, for another thread: it sees what is committed and changes nothing.
- * What it meets of the disk says nothing about changes, which go on.
+ * An error that it meets says nothing about changes, which go on.
  */
 export function openReader(path: string): Db {
   const file = new DatabaseFile(path, { readonly: true, strict: true })

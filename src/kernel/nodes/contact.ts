@@ -1,8 +1,15 @@
 // Which nodes are in contact at one moment, as a plain value for another thread.
-import type { AppContext } from '../api/operation.ts'
+import type { Heartbeat } from '../../../agent/protocol/wire.ts'
 
-type Nodes = AppContext['nodes']
-type Silent = NonNullable<ReturnType<Nodes['heartbeat']>>['silent']
+type Silent = Heartbeat['silent']
+/** The live side of the same. */
+type Nodes = {
+  connected(nodeId: string): boolean
+  isReconnecting(nodeId: string): boolean
+  lastSeen(nodeId: string): number | undefined
+  contactVersion(): number
+  heartbeat(nodeId: string): { silent?: Silent | undefined } | undefined
+}
 export type NodeContact = {
   version: number
   connected: readonly string[]

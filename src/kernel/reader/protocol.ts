@@ -1,6 +1,5 @@
-// What the controller asks its reader, and what the reader answers: plain values, because they pass between threads.
+// Questions of the controller and answers of its reader: plain values, because they pass between threads.
 import type { Actor } from '../api/actor.ts'
-import type { AppContext, Query } from '../api/operation.ts'
 import type { NodeContact } from '../nodes/contact.ts'
 import type { Place } from './place.ts'
 
@@ -10,12 +9,12 @@ export type Question = {
   /** Undefined: System, whose rights are no plain value. */
   actor: Actor | undefined
   params: Readonly<Record<string, string>>
-  query: Query
+  query: Readonly<Record<string, string>>
   body: unknown
   /** The time of the whole read, in ms. */
   now: number
   contact: NodeContact
-  /** By which it signs cursors as the controller does; it has no other key. */
+  /** It signs cursors with them, as the controller does, and has no other key. */
   cursorKeys: readonly string[]
 }
 
@@ -38,9 +37,6 @@ export type FromReader =
       | { type: 'refused'; code: string; message: string; details: Record<string, unknown> }
       | { type: 'broke'; stack: string }
     ))
-
-/** What the reader has of the controller; everything else of the context of an operation is not there. */
-export type AtReader = Pick<AppContext, 'registry' | 'brandFor' | 'renderedRows'>
 
 /** The controller's end of a thread with a reader. */
 export type ReaderThread = {

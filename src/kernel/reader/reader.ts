@@ -99,7 +99,7 @@ export class Reader {
   readonly #reads = new Map<number, Read>()
   readonly #places = new Map<string, { taken: number; waiting: (() => void)[] }>()
   #ids = 0
-  /** What the thread is at work for; undefined: it waits. Before it is ready, nothing in particular. */
+  /** The read for which the thread is at work, none before it is ready; undefined: it waits. */
   #turn: { id: number | undefined; since: number } | undefined
   #idleSince = 0
   #look: ReturnType<typeof setInterval> | undefined
@@ -111,7 +111,7 @@ export class Reader {
   ) {}
 
   /**
-   * What the operation prepares, or the page that it answers. Throws what it throws, and `rate_limited`,
+   * Answers what the operation prepares, or its page. Throws what it throws, and `rate_limited`,
    * `not_possible`.
    */
   async value(account: string, question: Question): Promise<any> {
@@ -187,7 +187,7 @@ export class Reader {
     this.#thread ??= this.#startThread()
     const id = ++this.#ids
     const read: Read = { id, question, askedAt: performance.now(), answer: Promise.withResolvers() }
-    // Who waits for it takes the error up; a file that has begun has nobody there any more.
+    // An error is taken up by who waits for it; nobody does once a file has begun.
     read.answer.promise.catch(() => {})
     this.#reads.set(id, read)
     this.#thread.send({ id, type: 'ask', question })
@@ -257,7 +257,7 @@ export class Reader {
     } else if (!this.#reads.size && now - this.#idleSince > idleMs) this.#endThread(stopped)
   }
 
-  /** What is still read fails with `error`. */
+  /** Each read that goes on fails with `error`. */
   #endThread(error: (id: number) => Error) {
     this.#thread?.end()
     this.#thread = undefined

@@ -3,12 +3,15 @@
 import { system } from '../api/actor.ts'
 import { ApiError } from '../api/errors.ts'
 import { lookUp } from '../api/gate.ts'
-import { type Operation, unknownClient } from '../api/operation.ts'
+import { type AppContext, type Operation, unknownClient } from '../api/operation.ts'
 import { macsWith } from '../crypto/passing-keys.ts'
 import { type Db, read } from '../db/open.ts'
 import { nodesAt } from '../nodes/contact.ts'
 import { placeIn } from './place.ts'
-import type { AtReader, FromReader, Question, ToReader } from './protocol.ts'
+import type { FromReader, Question, ToReader } from './protocol.ts'
+
+/** The reader has these of the controller, and nothing else of the context of an operation. */
+export type AtReader = Pick<AppContext, 'registry' | 'brandFor' | 'renderedRows'>
 
 /** Text is gathered to this much before it is sent: each message costs both threads a turn. */
 const PIECE_BYTES = 64_000

@@ -17,7 +17,7 @@ import { callerOf, type Everything, everyId, targetsOf } from '../../support/wor
 const SERVERS = quickCount(20_000, 4)
 const MOST_MS = 25
 
-/** What takes longer, by the id of the operation or the path of the page: how long at most, and why. */
+/** Those that take longer, by the id of the operation or the path of the page: how long at most, and why. */
 const known: Readonly<Record<string, { mostMs: number; why: string }>> = {
   '/': { mostMs: 70, why: 'It counts the jobs of a customer with 2,000 servers: all jobs are read for it.' },
   '/jobs': { mostMs: 70, why: 'It counts the jobs of a customer with 2,000 servers: all jobs are read for it.' },

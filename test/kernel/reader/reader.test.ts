@@ -42,8 +42,8 @@ function readerOf(limits: Partial<ReaderLimits> = {}) {
       const file = reader.file(account, question(op))
       const id = await idOf(op)
       thread().say({ id, type: 'begun' })
-      const pieces = (await file)[Symbol.asyncIterator]()
-      return { id, pieces }
+      const parts = (await file)[Symbol.asyncIterator]()
+      return { id, parts }
     },
     wanted: (id: number) => thread().sent.filter((m) => m.id === id && m.type === 'more').length,
   }
@@ -71,7 +71,7 @@ describe('the thread of long reads', () => {
   test('fails its reads when it dies, and the next read has another one', async () => {
     const { reader, say, threads, thread, idOf, file } = readerOf()
     const begun = await file('usr_1', 'file')
-    const next = begun.pieces.next()
+    const next = begun.parts.next()
     const value = reader.value('usr_1', question('a'))
     await idOf('a')
     const failed = Promise.allSettled([value, next])
@@ -92,9 +92,9 @@ describe('the thread of long reads', () => {
     const id = await idOf('slow')
     thread().say({ id, type: 'turn' })
     expect(slow).rejects.toMatchObject({ code: 'not_possible', message: expect.stringMatching(/Ask for less/) })
-    expect(begun.pieces.next()).rejects.toMatchObject({ message: expect.stringMatching(/Another read took too long/) })
+    expect(begun.parts.next()).rejects.toMatchObject({ message: expect.stringMatching(/Another read took too long/) })
     await eventually(() => thread().isEnded)
-    // What the old thread still says is not heard.
+    // The old thread is not heard any more.
     const next = reader.value('usr_1', question('next'))
     threads[0]!.say({ id: await idOf('next'), type: 'value', value: 'of the old one' })
     await say('next', { type: 'value', value: 'of the new one' })
@@ -158,14 +158,14 @@ describe('long reads of one account', () => {
 describe('a file', () => {
   test('is made as its client takes it: a few pieces ahead, and no more', async () => {
     const { reader, thread, file, wanted } = readerOf()
-    const { id, pieces } = await file('usr_1', 'file')
+    const { id, parts } = await file('usr_1', 'file')
     expect(wanted(id)).toBe(3)
     for (const text of ['a', 'b', 'c']) thread().say({ id, type: 'piece', bytes: piece(text) })
     expect(wanted(id)).toBe(3)
-    expect(new TextDecoder().decode((await pieces.next()).value!)).toBe('a')
+    expect(new TextDecoder().decode((await parts.next()).value!)).toBe('a')
     expect(wanted(id)).toBe(4)
     thread().say({ id, type: 'end' })
-    const rest = [await pieces.next(), await pieces.next(), await pieces.next()]
+    const rest = [await parts.next(), await parts.next(), await parts.next()]
     expect(rest.map(({ done, value }) => done || new TextDecoder().decode(value))).toEqual(['b', 'c', true])
     reader.stop()
   })
@@ -173,7 +173,7 @@ describe('a file', () => {
   test('ends when its client goes away, or takes nothing more, and its place is free', async () => {
     const { reader, thread, file } = readerOf({ atOnce: 1, stalledMs: 50 })
     const first = await file('usr_1', 'first')
-    await first.pieces.return!()
+    await first.parts.return!()
     expect(thread().sent.at(-1)).toEqual({ id: first.id, type: 'end' })
     const second = await file('usr_1', 'second')
     await eventually(() => thread().sent.some(({ id, type }) => id === second.id && type === 'end'))

@@ -13,7 +13,7 @@ const METHODS = ['get', 'all', 'values', 'run', 'raw'] as const
 export function recordStatements(
   file: DatabaseFile,
   overMs: number,
-  /** What is measured: by default the time of a clock, in ms. */
+  /** In ms; by default that of a clock, and not of the processor. */
   clock: () => number = () => performance.now(),
 ): {
   slowest(most: number): SlowStatement[]
