@@ -1,7 +1,11 @@
 // A form of more than eight fields is in groups, and that of a new package is a page.
 import { expect, test } from 'bun:test'
-import { registry } from '../../src/app/features.ts'
+import { walked } from '../support/pages/walk.ts'
+import { everything } from '../support/world/everything.ts'
 import { type World, world } from '../support/world/panel.ts'
+
+/** More of them in one form are put in groups. */
+const MOST_FIELDS = 8
 
 const pageOf = async (p: World, path: string) =>
   (
@@ -9,6 +13,10 @@ const pageOf = async (p: World, path: string) =>
       new Request(`http://localhost${path}`, { headers: { Cookie: `__Host-panel=${p.owner.cookie}` } }),
     )
   ).text()
+/** In fields of a group, in sections with titles, or in a table, whose rows and columns have names. */
+const isGrouped = (form: string) => /<(fieldset|section|table)\b/.test(form)
+/** The parameters of one call, as the reference lists them: each optional, with its name as the API has it. */
+const isOfReference = (attributes: string) => attributes.includes('data-try=')
 const fieldsIn = (html: string) =>
   html.match(/<(?:input(?![^>]*type="(?:hidden|radio)")|select|textarea)\b[^>]*\bname="/g)?.length ?? 0
 
@@ -27,23 +35,29 @@ test('the page of a new package has its fields in groups, each once', async () =
     'Price',
   ])
   for (const group of html.split('<fieldset class="group"').slice(1))
-    expect(fieldsIn(group.split('</fieldset>')[0]!)).toBeLessThanOrEqual(8)
+    expect(fieldsIn(group.split('</fieldset>')[0]!)).toBeLessThanOrEqual(MOST_FIELDS)
   expect(await pageOf(p, '/admin/packages')).toContain('href="/admin/packages/new"')
 })
 
-test('a dialog of more than eight fields has them in groups', async () => {
-  using p = await world()
-  await p.admin('POST', '/admin/servers', p.order)
-  await p.settle()
-  const paths = registry.pages
-    .map(({ path }) => path)
-    .filter((path) => /^\/(admin|account)/.test(path) && !path.includes('{'))
-  expect(paths.length).toBeGreaterThan(30)
-  const long: string[] = []
-  for (const path of paths)
-    for (const dialog of (await pageOf(p, path)).split('<dialog ').slice(1)) {
-      const form = dialog.split('</dialog>')[0]!
-      if (fieldsIn(form) > 8 && !form.includes('<fieldset')) long.push(`${path}: ${/id="([^"]+)"/.exec(form)?.[1]}`)
-    }
-  expect(long).toEqual([])
-})
+for (const [name, start] of [
+  ['the owner', '/admin'],
+  ['a reseller', '/reseller'],
+  ['a customer', '/'],
+] as const)
+  test(`a form of more than eight fields has them in groups, on every page that ${name} can open`, async () => {
+    using p = await everything()
+    const who = name === 'the owner' ? p.owner : p.people[name === 'a reseller' ? 'reseller' : 'customer']
+    const pages = (await walked(p, who, start)).filter(({ status }) => status === 200)
+    expect(pages.filter(({ path }) => /_[0-9a-z]{26}/.test(path)).length).toBeGreaterThan(10)
+    const long = new Set<string>()
+    let forms = 0
+    for (const { path, text } of pages)
+      for (const form of text.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)) {
+        const [, attributes = '', content = ''] = form
+        forms++
+        if (fieldsIn(content) > MOST_FIELDS && !isGrouped(content) && !isOfReference(attributes))
+          long.add(`${path.replace(/\?.*/, '')}: ${/data-call="([^"]+)"/.exec(attributes)?.[1] ?? attributes}`)
+      }
+    expect(forms).toBeGreaterThan(30)
+    expect([...long]).toEqual([])
+  }, 120_000)

@@ -1,3 +1,4 @@
+import type { AssetName } from '../../../public/assets.ts'
 import { listBackupTargets } from '../../../src/compute/backup-targets/targets.ts'
 import { planFields } from '../../../src/compute/backups/plans/fields.ts'
 import { changeBackupPlan, createBackupPlan, listBackupPlans } from '../../../src/compute/backups/plans/plans.ts'
@@ -28,6 +29,7 @@ export const backupPlansPage = page({
   reads,
   title: 'Backup plans',
   nav: 'backup-plans',
+  files: ['forms.css'] satisfies AssetName[],
   view: ({ plans, targets }) => {
     const known = targetsIn(plans.data, targets)
     return (

@@ -1,12 +1,16 @@
 // The fields of a backup plan, in the order of its form.
 import { Type as t } from 'typebox'
 import { billingProductId, nameOfGoods } from '../../../catalog/goods.ts'
-import { choice, required, textLine, usually, wholeNumber } from '../../../kernel/fields/field-list.ts'
+import { choice, inGroup, required, textLine, usually, wholeNumber } from '../../../kernel/fields/field-list.ts'
 import { frequencies, frequencyWords } from './times.ts'
 
 /** When its backups are made. */
 export const planTimes = {
-  every: required(choice(t.Enum([...frequencies]), frequencyWords), { label: 'How often', initial: 'day' }),
+  every: required(choice(t.Enum([...frequencies]), frequencyWords), {
+    label: 'How often',
+    initial: 'day',
+    group: 'Times',
+  }),
   startsAt: required(
     textLine(t.String({ maxLength: 5, pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', title: 'a time such as 02:30' })),
     {
@@ -35,6 +39,7 @@ export const planTimes = {
 export const planKeeps = {
   keepLast: required(wholeNumber(1, 1000), {
     label: 'Keep the last',
+    group: 'Kept',
     initial: 3,
     description: 'So many of the newest backups of a server are kept.',
   }),
@@ -58,9 +63,9 @@ export const planKeeps = {
 }
 /** Responses have the target with its name. */
 export const planFields = {
-  name: nameOfGoods('Every night'),
+  name: inGroup('Plan', nameOfGoods('Every night')),
   targetId: required(textLine(t.String({ minLength: 1, maxLength: 60 })), { label: 'Backup target' }),
   ...planTimes,
   ...planKeeps,
-  billingProductId,
+  billingProductId: inGroup('Billing', billingProductId),
 }
