@@ -90,6 +90,20 @@ export const Moment = ({ iso }: { iso: string }) => (
     </small>
   </>
 )
+/** The same as a cell of a table, where the second stands below the first. */
+export const MomentCell = ({ iso }: { iso: string }) => (
+  <>
+    <Time iso={iso} />
+    <small>
+      <Exact iso={iso} />
+    </small>
+  </>
+)
+
+/** How long something has been so: `for 40 min`. `Time` would say `since 40 min ago`. */
+export const For = ({ iso }: { iso: string }) => (
+  <span title={absolute(iso, useAt())}>for {howLong(iso, null, useAt().now)}</span>
+)
 
 /** For a sentence about a time to come: `3 Dec 2026, 10:30 UTC (6 d left)`. */
 export function Deadline({ iso }: { iso: string }) {

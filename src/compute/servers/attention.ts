@@ -46,13 +46,13 @@ export const awayServers: Source = ({ tx, actor, nodes, clock }) => {
 export const waitingServers: Source = ({ tx, actor }) => {
   if (actor.kind === 'staff') return []
   return waitingServerRows(tx, visible(tx, actor), actor.accountId, MOST_SHOWN).map(
-    ({ id, hostname, status, createdAt }) => {
+    ({ id, hostname, status, reason, createdAt }) => {
       const href = `${areas[actor.kind]}/servers/${id}`
       return status === 'suspended'
         ? {
             level: 'bad',
             what: `${hostname} is suspended.`,
-            effect: 'It is switched off and cannot be started. Ask your provider about it.',
+            effect: `It is switched off and cannot be started. ${reasonWords(reason)}`,
             since: null,
             action: 'Open server',
             href,
@@ -68,3 +68,6 @@ export const waitingServers: Source = ({ tx, actor }) => {
     },
   )
 }
+
+const reasonWords = (reason: string | null) =>
+  reason ? `Reason: ${reason.replace(/\.$/, '')}.` : 'Ask your provider about it.'

@@ -141,13 +141,21 @@ export const serversByNode = (tx: Db, { where, values }: Where): OnNode[] =>
     )
     .all(...values)
 
-type Waiting = { id: string; hostname: string; status: 'suspended' | 'pending_setup'; createdAt: number }
+type Waiting = {
+  id: string
+  hostname: string
+  status: 'suspended' | 'pending_setup'
+  /** Why it is suspended: for its owner alone. */
+  reason: string | null
+  createdAt: number
+}
 /** Servers that are suspended or wait for their setup, newest first, without those in the care of this account. */
 export const waitingServerRows = (tx: Db, { where, values }: Where, accountId: string, limit: number): Waiting[] =>
   tx.$client
     .query<Waiting, (string | number)[]>(
-      `SELECT w.id, w.hostname, ${statusSql} AS status, w.created_at AS createdAt ${fromWorkloads}
+      `SELECT w.id, w.hostname, ${statusSql} AS status, w.created_at AS createdAt,
+         iif(w.owner_id = ?, w.suspend_reason, NULL) AS reason ${fromWorkloads}
        WHERE w.kind = 'server' AND ${where} AND (${statusIs.suspended} OR ${statusIs.pending_setup})
          AND w.reseller_id IS NOT ? ORDER BY w.id DESC LIMIT +?`,
     )
-    .all(...values, accountId, limit)
+    .all(accountId, ...values, accountId, limit)

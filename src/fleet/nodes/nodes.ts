@@ -18,6 +18,7 @@ import {
   openColumns,
   updateNode,
 } from '../node-records/queries.ts'
+import { kindsOn } from '../workloads/queries.ts'
 import { addressDifferences } from './addresses/differences.ts'
 import { described as inWords } from './misconduct.ts'
 import { heldBy, nodeResponse, showNode } from './model.ts'
@@ -68,6 +69,7 @@ export const getNode = operation({
       t.Array(t.Object({ from: time, to: nullable(time) })),
       `When it was not connected: the last ${MOST_ABSENCES}, the newest first; to is null while it still is not.`,
     ),
+    gpuInstances: described(t.Integer(), 'Those of `servers` that are GPU instances.'),
     customers: described(t.Integer(), 'Accounts that own a server on it.'),
     misconduct: described(
       t.Array(t.Object({ level: t.Enum(['bad', 'warn']), what: t.String(), effect: t.String(), lastAt: time })),
@@ -91,6 +93,7 @@ export const getNode = operation({
         from: iso(since),
         to: isoOrNull(until),
       })),
+      gpuInstances: kindsOn(tx, target.id)['gpu_instance'] ?? 0,
       customers: new Set(heldBy(tx, target.id).map(({ ownerId }) => ownerId)).size,
       misconduct: call.nodes.misconduct(target.id).map((what) => ({
         ...inWords(target.name, what),

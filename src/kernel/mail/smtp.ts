@@ -112,7 +112,7 @@ export function inWords(error: unknown, { host, port }: MailServer): string {
     default:
       return (
         `No mail server at ${there} took the mail. Check name, port and firewall, and the kind of encryption: port ` +
-        '465 speaks TLS from the start, 587 and 25 only after STARTTLS. The journal has the details.'
+        '465 uses TLS, 587 and 25 use STARTTLS. The journal has the details.'
       )
   }
 }

@@ -59,7 +59,7 @@ describe('a node that is away', () => {
   test('is found from the overview by the keyboard, and leads with what is affected and what to try', async () => {
     await as('staff', async (page) => {
       await page.goto('/admin')
-      expect(await page.locator('.stats').textContent()).toStartWith('Servers running0 of 85 unreachable')
+      expect(await page.locator('.stats').textContent()).toStartWith('Servers running0 of 85\u00a0unreachable')
       await page.getByRole('link', { name: 'Open node' }).first().waitFor()
       await clean(page, 'overview-node-away')
       await tabTo(page, 'Open node')

@@ -158,7 +158,7 @@ test('libvirt that does not answer: the node is connected, and its servers keep 
     },
   ])
   const { text } = await pageOf(p, `/admin/nodes/${p.node.id}`)
-  expect(text).toContain('Connected, but libvirt does not answer since')
+  expect(text).toContain('Connected, but libvirt has not answered ')
 
   p.node.agent.fault()
   // The question that hung ends a moment later, and nothing is asked before.

@@ -42,13 +42,20 @@ describe('what needs a customer’s attention', () => {
     await p.settle()
     expect(await rows(p)).toEqual([])
   })
-  test('is a server that is suspended, without the reason, which is the provider’s', async () => {
+  test('is a server that is suspended, with the reason for its owner alone', async () => {
     using p = await world()
     const id = await ordered(p)
     await p.admin('POST', `/servers/${id}/actions/suspend`, { reason: 'Invoice 2041' })
     await p.settle()
     expect(await rows(p)).toEqual(['bad web01 is suspended.'])
-    expect(JSON.stringify(await overview(p))).not.toContain('2041')
+    expect(JSON.stringify(await overview(p))).toContain(
+      'It is switched off and cannot be started. Reason: Invoice 2041.',
+    )
+    const guest = p.account('customer', 'Gus')
+    await share(p, p.customer, guest, 'view')
+    const seen = JSON.stringify(await overview(p, guest))
+    expect(seen).toContain('Ask your provider about it.')
+    expect(seen).not.toContain('2041')
     await p.admin('POST', `/servers/${id}/actions/unsuspend`)
     await p.settle()
     expect(await rows(p)).toEqual([])

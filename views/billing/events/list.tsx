@@ -9,7 +9,7 @@ import { Head } from '../../components/head.tsx'
 import { List } from '../../components/list.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
-import { Moment } from '../../components/time.tsx'
+import { MomentCell } from '../../components/time.tsx'
 import { WebhookTabs } from '../webhooks/list.tsx'
 
 const reads = {
@@ -77,7 +77,7 @@ const EventTable = ({ of: rows }: { of: readonly Event[] }) => (
         ),
       },
       { title: 'About', kind: 'a', width: 22, cell: (e) => aboutOf(e) },
-      { title: 'When', kind: 'b', width: 20, cell: (e) => <Moment iso={e.created_at} /> },
+      { title: 'When', kind: 'b', width: 20, cell: (e) => <MomentCell iso={e.created_at} /> },
       { title: 'Data', kind: 'wide', width: 24, cell: (e) => <EventData of={e} /> },
     ]}
   />

@@ -134,10 +134,7 @@ export const PauseOrResume = ({ of: w }: Of) =>
       done="Paused"
       confirm={{
         keep: 'Keep it active',
-        consequences: [
-          'Nothing more is queued for it. What happens meanwhile can be listed with GET /events.',
-          'What waits is held until it is resumed.',
-        ],
+        consequences: ['Waiting deliveries are kept.', 'Events during the pause are not sent later; see Events.'],
       }}
     />
   ) : (

@@ -70,7 +70,7 @@ const columns: readonly Column<Repository>[] = [
       ),
   },
   {
-    title: 'Pruned',
+    title: 'Cleaned up',
     kind: 'wide',
     width: 22,
     cell: (r) =>

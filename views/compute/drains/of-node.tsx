@@ -88,41 +88,40 @@ const DrainBar = ({ drain, words }: { drain: Maintained['drain']; words?: string
   </div>
 )
 
-/** Servers that come back or start again when the maintenance ends. */
-export const WereHere = ({ of: { back, stopped, node, drain } }: Props) => {
-  if (drain.finishedAt === null || (!back && !stopped.length)) return null
-  return (
-    <Section id="were-here" title="Servers that were here">
-      <ul class="rows wrap">
-        {back && (
-          <li>
-            <Icon name="transfer" />
-            <div class="grow">
-              <b>{count(back.servers - back.cannot, 'server')} can come back</b>
-              <small>
-                {back.atOnce} at once, within {duration(back.expectedSeconds)}, {back.live} of them while they run.
-                {back.cannot > 0 && ` ${count(back.cannot, 'server')} cannot now.`} They come back or stay away, as you
-                choose when you end the maintenance.
-              </small>
-            </div>
-          </li>
-        )}
-        {stopped.map(({ id, hostname }) => (
-          <li>
-            <Icon name={id.startsWith('gpu_') ? 'gpu' : 'server'} />
-            <div class="grow">
-              <b>
-                <ServerLink of={{ id, hostname, kind: id.startsWith('gpu_') ? 'gpu_instance' : 'server' }} /> waits
-                here, off
-              </b>
-              <small>Stopped with a notice to its owner. It starts when {node.name} is opened.</small>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  )
-}
+/** There are servers that come back or start again when the maintenance ends. */
+export const hasReturningServers = ({ back, stopped, drain }: Props['of']) =>
+  drain.finishedAt !== null && (!!back || stopped.length > 0)
+export const WereHere = ({ of: { back, stopped, node } }: Props) => (
+  <Section id="were-here" title="Servers that were here">
+    <ul class="rows wrap">
+      {back && (
+        <li>
+          <Icon name="transfer" />
+          <div class="grow">
+            <b>{count(back.servers - back.cannot, 'server')} can come back</b>
+            <small>
+              {back.atOnce} at once, within {duration(back.expectedSeconds)}, {back.live} of them while they run.
+              {back.cannot > 0 && ` ${count(back.cannot, 'server')} cannot now.`} They come back or stay away, as you
+              choose when you end the maintenance.
+            </small>
+          </div>
+        </li>
+      )}
+      {stopped.map(({ id, hostname }) => (
+        <li>
+          <Icon name={id.startsWith('gpu_') ? 'gpu' : 'server'} />
+          <div class="grow">
+            <b>
+              <ServerLink of={{ id, hostname, kind: id.startsWith('gpu_') ? 'gpu_instance' : 'server' }} /> waits here,
+              off
+            </b>
+            <small>Stopped with a notice to its owner. It starts when {node.name} is opened.</small>
+          </div>
+        </li>
+      ))}
+    </ul>
+  </Section>
+)
 
 /** The steps by the book. The first one that is not done is the next one. */
 export function MaintenanceSteps({ of: { steps } }: Props) {

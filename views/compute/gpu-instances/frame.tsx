@@ -112,7 +112,7 @@ function Notices({ instance, area, jobs }: Omit<FrameProps, 'children'>) {
       {instance.status === 'suspended' && (
         <Note level="warn">
           <strong>Suspended.</strong>{' '}
-          {area && instance.suspendReason ? `Reason: ${instance.suspendReason}` : 'Ask your provider.'}
+          {instance.suspendReason ? `Reason: ${instance.suspendReason}` : 'Ask your provider.'}
         </Note>
       )}
     </>

@@ -260,7 +260,7 @@ const IdleStop = ({ instance, idle }: InArea) => (
 )
 
 const Rebuild = ({ instance }: InArea) => (
-  <Setting op={rebuildInstance} title="Rebuild" words={`Make it anew from an image. Now: ${instance.image.name}.`}>
+  <Setting op={rebuildInstance} title="Rebuild" words={`Rebuild from an image. Current: ${instance.image.name}.`}>
     <Action
       op={rebuildInstance}
       params={{ id: instance.id }}

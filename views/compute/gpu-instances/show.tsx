@@ -63,6 +63,12 @@ export const instancePages = instancePage({
 
 /** The address that people copy; the link of Jupyter carries its token. */
 function Connect({ instance, area }: { instance: Instance; area: Area }) {
+  if (instance.status === 'suspended')
+    return (
+      <Section id="connect" title="Connect">
+        <p class="muted">It is suspended, so nothing answers. Its cards, ports and files are kept.</p>
+      </Section>
+    )
   const isUp = instance.status === 'running'
   return (
     <Section id="connect" title="Connect">

@@ -14,8 +14,10 @@ import { serverStates, stateOptions } from '../../components/state.tsx'
 import { type Saved, SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
 import { ChosenOfMany, useManyTicks } from '../bulk-actions/bar.tsx'
 import { manyServers } from '../bulk-actions/ways.ts'
+import { MoveLink } from '../transfers/move-link.tsx'
 import { linkedFilters } from '../workloads/cells.tsx'
-import { Chosen, tickFiles, useTicks } from './bulk.tsx'
+import { Chosen, mayPower, tickFiles, useTicks } from './bulk.tsx'
+import { PowerMenu } from './power-buttons.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
 const exportsOf = { '/admin': exportAllServers, '/reseller': exportServers } as const
@@ -87,11 +89,14 @@ type ListProps = {
   area: Selling
 }
 function ServerList({ servers, packages, locations, nodes, saved, area }: ListProps) {
-  const { query } = useAt()
+  const at = useAt()
+  const { query } = at
   const first = servers.data[0]
   const ofStaff = useManyTicks(manyServers)
   const ofOthers = useTicks(servers.data)
   const tick = area === '/admin' ? ofStaff : ofOthers
+  const menuOf = (s: ListedServers['data'][number]) =>
+    mayPower(at, s) && <PowerMenu server={s}>{area === '/admin' && <MoveLink server={s} inMenu />}</PowerMenu>
   return (
     <>
       <Head
@@ -133,7 +138,7 @@ function ServerList({ servers, packages, locations, nodes, saved, area }: ListPr
         empty={<NoServers area={area} />}
       >
         <NodesAway of={servers.data} />
-        <ServerTable servers={servers.data} area={area} tick={tick} sortable />
+        <ServerTable servers={servers.data} area={area} tick={tick} actions={menuOf} sortable />
       </List>
       {tick && (area === '/admin' ? <ChosenOfMany of={manyServers} rows={servers} /> : <Chosen />)}
     </>

@@ -2,7 +2,6 @@
 import { exportServers, listServers } from '../../../src/compute/servers/list.ts'
 import { page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { Menu } from '../../components/action.tsx'
 import { inOwnArea } from '../../components/area.ts'
 import { Head } from '../../components/head.tsx'
 import { Download, List } from '../../components/list.tsx'
@@ -10,7 +9,7 @@ import { serverStates, stateOptions } from '../../components/state.tsx'
 import { SavedFilters, savedFilters } from '../../identity/saved-filters/saved.tsx'
 import { Chosen, mayChoose, mayPower, tickFiles, useTicks } from './bulk.tsx'
 import { lastSeenAs, NoServers } from './list.tsx'
-import { PowerButton, quickPower } from './power-buttons.tsx'
+import { PowerMenu } from './power-buttons.tsx'
 import { type ListedServers, ServerTable, serverSorts } from './table.tsx'
 
 /** Most servers on one page, and so the most that can be chosen at once. */
@@ -67,15 +66,7 @@ export function OwnServerTable({ of, choose }: { of: ListedServers; choose?: boo
       node={false}
       sortable={choose}
       tick={choose ? tick : undefined}
-      actions={(s) =>
-        mayPower(at, s) && (
-          <Menu label={`Actions for ${s.name}`} small>
-            {quickPower.map((action) => (
-              <PowerButton server={s} action={action} inRow />
-            ))}
-          </Menu>
-        )
-      }
+      actions={(s) => mayPower(at, s) && <PowerMenu server={s} />}
     />
   )
 }

@@ -1,7 +1,8 @@
 // The power buttons of a server: on its page with words, in lists as entries of the row's menu.
+import type { ComponentChildren } from 'preact'
 import { powerServer } from '../../../src/compute/servers/power.ts'
 import type { PowerAction } from '../../../src/compute/servers/power-job.ts'
-import { Action } from '../../components/action.tsx'
+import { Action, Menu } from '../../components/action.tsx'
 import type { IconName } from '../../components/icon.tsx'
 import { disabledReason, type Server } from './words.ts'
 
@@ -47,6 +48,16 @@ export function PowerButton({ server: s, action, inRow = false, inMenu = inRow }
     />
   )
 }
+
+/** The menu of its row in a list. */
+export const PowerMenu = ({ server: s, children }: { server: Server; children?: ComponentChildren }) => (
+  <Menu label={`Actions for ${s.name}`} small>
+    {quickPower.map((action) => (
+      <PowerButton server={s} action={action} inRow />
+    ))}
+    {children}
+  </Menu>
+)
 
 /** Cuts the power; asks first, because what is not written yet is lost. */
 export const ForceOff = ({ server: s }: { server: Server }) => (

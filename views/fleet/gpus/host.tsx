@@ -10,7 +10,7 @@ import { Link } from '../../components/link.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { For, Time } from '../../components/time.tsx'
 import { mb } from '../../components/words.ts'
 import { awaySince, Stale } from '../nodes/stale.tsx'
 
@@ -133,7 +133,7 @@ const CardState = ({ of: c }: { of: Card }) => {
       </State>
       {c.state === 'missing' && c.since && (
         <small>
-          since <Time iso={c.since} />
+          <For iso={c.since} />
         </small>
       )}
       {c.problems[0] && <small title={c.problems.join(' ')}>{c.problems[0]}</small>}

@@ -14,7 +14,7 @@ import { Meter } from '../../components/figures.tsx'
 import { Link } from '../../components/link.tsx'
 import { Live } from '../../components/live.tsx'
 import { Copyable, Empty, Facts, Note, Section } from '../../components/section.tsx'
-import { Ago, Time } from '../../components/time.tsx'
+import { Ago, For } from '../../components/time.tsx'
 import { bytes, count, mb } from '../../components/words.ts'
 import { AllOfNode } from '../../compute/bulk-actions/bar.tsx'
 import { manyServers } from '../../compute/bulk-actions/ways.ts'
@@ -22,6 +22,7 @@ import { ScheduledNote } from '../../compute/drains/later.tsx'
 import {
   ComingBack,
   EndOfMaintenance,
+  hasReturningServers,
   isInMaintenance,
   MaintenanceBars,
   MaintenanceSteps,
@@ -80,7 +81,8 @@ function NodePage({ node, maintenance, minutes, servers, instances, volumes, job
       <Warnings node={node} />
       {maintenance && <ScheduledNote of={maintenance.scheduled} node={node} links />}
       {maintained ? <MaintenanceBars of={maintained} /> : <ComingBack of={maintenance} />}
-      {maintained && (
+      {maintained && !hasReturningServers(maintained) && <MaintenanceSteps of={maintained} />}
+      {maintained && hasReturningServers(maintained) && (
         <div class="split">
           <div>
             <WereHere of={maintained} />
@@ -159,7 +161,7 @@ const Measured = ({ node: n, load }: NodeProps & { load: NonNullable<ShownNode['
           {p.silentSince && (
             <>
               {' '}
-              does not answer since <Time iso={p.silentSince} />
+              has not answered <For iso={p.silentSince} />
             </>
           )}
         </small>
@@ -194,7 +196,7 @@ const Host = ({ node: n }: NodeProps) => (
         ['Bridges', <Bridges node={n} />],
         ['Uplink', n.facts.uplink && <UplinkOf uplink={n.facts.uplink} />],
         ['Address pools', <Pools node={n} />],
-        ['ID', <Copyable text={n.id} what="ID" />],
+        ['Id', <Copyable text={n.id} what="id" />],
       ]}
     />
   </Section>

@@ -12,7 +12,7 @@ import type { IconName } from '../../components/icon.tsx'
 import { Live } from '../../components/live.tsx'
 import { Empty, Facts, Note, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
-import { Time } from '../../components/time.tsx'
+import { For } from '../../components/time.tsx'
 import { bytes, gb, sentence } from '../../components/words.ts'
 import { NodeHead } from './frame.tsx'
 import { awaySince, Stale } from './stale.tsx'
@@ -103,15 +103,15 @@ const Trouble = ({ of: p }: { of: Pool }) => (
   <>
     {p.missingSince && (
       <Note level="bad">
-        The node has not reported it since <Time iso={p.missingSince} />. Servers with a disk in it cannot be started or
+        The node has not reported it <For iso={p.missingSince} />. Servers with a disk in it cannot be started or
         changed. Bring the storage back on the node.
       </Note>
     )}
     {p.state === 'silent' && (
       <Note level="bad">
-        It does not answer since {p.silentSince && <Time iso={p.silentSince} />}. The figures are the last that are
-        known. Servers with a disk in it may hang, and cannot be started or changed; it takes no new disks. See on the
-        node what the storage lacks: once it answers, all goes on by itself.
+        It has not answered {p.silentSince && <For iso={p.silentSince} />}. The figures are the last that are known.
+        Servers with a disk in it may hang, and cannot be started or changed; it takes no new disks. See on the node
+        what the storage lacks: once it answers, all goes on by itself.
       </Note>
     )}
     {p.state === 'full' && (
@@ -139,7 +139,7 @@ const Meters = ({ of: p }: { of: Pool }) => (
         words={`${bytes(p.totalBytes - p.freeBytes)} of ${bytes(p.totalBytes)}`}
       />
     )}
-    <Meter label="Promised" value={p.heldDiskGb} total={p.limitGb} words={`${gb(p.heldDiskGb)} of ${gb(p.limitGb)}`} />
+    <Meter label="Allocated" value={p.heldDiskGb} total={p.limitGb} words={`${gb(p.heldDiskGb)} of ${gb(p.limitGb)}`} />
     {p.metadataPercent !== null && (
       <Meter
         label="Metadata"

@@ -3,8 +3,8 @@ import { partWords } from '../../../src/fleet/nodes/model.ts'
 import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { Note, Section } from '../../components/section.tsx'
-import { Ago, Time } from '../../components/time.tsx'
-import { count, sentence } from '../../components/words.ts'
+import { Ago, For, Time } from '../../components/time.tsx'
+import { count, list, sentence } from '../../components/words.ts'
 import { AnnounceOnNode } from '../../platform/announcements/list.tsx'
 import type { ShownNode } from './load.tsx'
 import { UplinkWarnings } from './uplink.tsx'
@@ -40,7 +40,7 @@ export const Warnings = ({ node: n }: { node: ShownNode }) => (
     {n.silent.map(({ part, since, why }) => (
       <Note level="bad">
         <strong>
-          Connected, but {partWords[part].name} does not answer since <Time iso={since} />.
+          Connected, but {partWords[part].name} has not answered <For iso={since} />.
         </strong>{' '}
         {partWords[part].effect} {partWords[part].remedy} <small class="muted">It says: {sentence(why)}</small>
       </Note>
@@ -116,6 +116,15 @@ function Away({ node: n }: { node: ShownNode }): ComponentChildren {
   return <NotConnected node={n} />
 }
 
+/** `44 servers and 2 GPU instances`, without those of which there is none. */
+const workloadsOn = ({ servers, gpuInstances }: ShownNode): string => {
+  const own = servers - gpuInstances
+  return list([
+    ...(own || !gpuInstances ? [count(own, 'server')] : []),
+    ...(gpuInstances ? [count(gpuInstances, 'GPU instance')] : []),
+  ])
+}
+
 /** The servers and customers that it concerns come first, then what to try on the machine. */
 const NotConnected = ({ node: n }: { node: ShownNode }) => (
   <div class="sec">
@@ -128,7 +137,7 @@ const NotConnected = ({ node: n }: { node: ShownNode }) => (
           </h2>
           <p>
             {n.servers > 0
-              ? 'Its servers keep running, as far as the panel knows, but cannot be changed until it answers.'
+              ? `${workloadsOn(n)} most likely ${n.servers === 1 ? 'runs' : 'run'} on there, but cannot be changed until it answers.`
               : 'It takes no servers meanwhile.'}
           </p>
         </div>
@@ -138,7 +147,7 @@ const NotConnected = ({ node: n }: { node: ShownNode }) => (
           <dt>Affected</dt>
           <dd>
             <b>
-              {count(n.servers, 'server')}, {count(n.customers, 'customer')}
+              {workloadsOn(n)}, {count(n.customers, 'customer')}
             </b>
           </dd>
         </div>

@@ -144,7 +144,10 @@ function decidedOf(part: PartName, { choices }: Mapping[PartName]) {
   return {
     total,
     decided,
-    title: decided === total ? `All ${count(total, nouns[part])}` : `${decided} of ${count(total, nouns[part])}`,
+    title:
+      decided === total
+        ? `${total > 1 ? 'All ' : ''}${count(total, nouns[part])}`
+        : `${decided} of ${count(total, nouns[part])}`,
     words: list(words) + (proposed ? `; ${proposed === decided ? 'all' : proposed.toLocaleString('en')} proposed` : ''),
   }
 }

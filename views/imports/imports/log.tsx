@@ -7,7 +7,7 @@ import { Live } from '../../components/live.tsx'
 import { Empty, Section } from '../../components/section.tsx'
 import { State, type Tone } from '../../components/state.tsx'
 import { addressWith, type Column, Table } from '../../components/table.tsx'
-import { Moment } from '../../components/time.tsx'
+import { MomentCell } from '../../components/time.tsx'
 import { importFiles, importsTrail, titleOf } from './words.tsx'
 
 const behind = (n = ''): Record<string, string> => (/^\d{1,9}$/.test(n) ? { after: n } : {})
@@ -74,5 +74,5 @@ const columns: readonly Column<Line>[] = [
       </State>
     ),
   },
-  { title: 'When', kind: 'wide', width: 24, cell: ({ at }) => <Moment iso={at} /> },
+  { title: 'When', kind: 'wide', width: 24, cell: ({ at }) => <MomentCell iso={at} /> },
 ]

@@ -170,7 +170,7 @@ const Now = ({ row, holder }: { row: Row | undefined; holder: Holding | undefine
       ['Never given out again', row?.retiredFor],
       ['Rests until', row?.restsUntil && <Exact iso={row.restsUntil} />],
       ['State', !holder && wordsOf(row)],
-      ['ID', row && <Copyable text={row.id} what="ID" />],
+      ['Id', row && <Copyable text={row.id} what="id" />],
     ]}
   />
 )

@@ -164,7 +164,7 @@ const Details = ({ pool: p }: { pool: Pool }) => (
           ['Reserved', count(p.reserved, 'address', 'addresses')],
           ['Resting', count(p.resting, 'address', 'addresses')],
           ['Rest of freed addresses', p.quarantineHours ? count(p.quarantineHours, 'hour') : 'None'],
-          ['ID', <Copyable text={p.id} what="ID" />],
+          ['Id', <Copyable text={p.id} what="id" />],
         ]}
       />
     </div>

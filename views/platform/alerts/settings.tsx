@@ -6,7 +6,7 @@ import { alertKindNames, alertKinds, kindOf } from '../../../src/platform/alerts
 import { ALERTS_PER_SERVER, LONGEST_MINUTES } from '../../../src/platform/alerts/model.ts'
 import { Action, Edit } from '../../components/action.tsx'
 import { Field } from '../../components/field.tsx'
-import { Time } from '../../components/time.tsx'
+import { For } from '../../components/time.tsx'
 import type { Server } from '../../compute/servers/words.ts'
 import { Setting } from '../../compute/workloads/settings-entry.tsx'
 
@@ -104,7 +104,7 @@ const OneAlert = ({ of: a }: { of: Alert }) => (
     words={
       a.firedAt ? (
         <>
-          Firing since <Time iso={a.firedAt} />.
+          Firing <For iso={a.firedAt} />.
         </>
       ) : (
         'Not firing.'

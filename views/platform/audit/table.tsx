@@ -10,7 +10,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { Clock, Exact, Moment } from '../../components/time.tsx'
+import { Clock, Exact, MomentCell } from '../../components/time.tsx'
 import { shortId } from '../../components/words.ts'
 import { iconOf, wordsOf } from './words.ts'
 
@@ -63,7 +63,9 @@ const What = ({ operation, action, jobId, visit }: WhatProps) => {
   const at = useAt()
   return (
     <>
-      <DeedIcon operation={operation} action={action} /> <b>{wordsOf(at, operation, action)}</b>
+      <b>
+        <DeedIcon operation={operation} action={action} /> {wordsOf(at, operation, action)}
+      </b>
       {visit?.until && (
         <small>
           <Visit of={visit} />
@@ -137,7 +139,7 @@ const activityColumns: readonly Column<Activity>[] = [
     cell: (l) => <What operation={l.operation} action={l.action} jobId={l.jobId} visit={l} />,
   },
   { title: 'Result', kind: 'state', width: 14, cell: (l) => <Result of={l} /> },
-  { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },
+  { title: 'When', kind: 'addr', width: 16, cell: (l) => <MomentCell iso={l.at} /> },
   {
     title: 'Who',
     width: 16,
@@ -182,7 +184,7 @@ const auditColumns: readonly Column<Line>[] = [
       </>
     ),
   },
-  { title: 'When', kind: 'addr', width: 16, cell: (l) => <Moment iso={l.at} /> },
+  { title: 'When', kind: 'addr', width: 16, cell: (l) => <MomentCell iso={l.at} /> },
   {
     title: 'Who',
     width: 16,

@@ -4,7 +4,7 @@ import type { Answers } from '../../../src/kernel/web/page.ts'
 import type { getInstanceMetrics, getNodeCardMetrics } from '../../../src/platform/metrics/cards/show.ts'
 import { Meter } from '../../components/figures.tsx'
 import { Empty } from '../../components/section.tsx'
-import { exactMb, mb } from '../../components/words.ts'
+import { mb } from '../../components/words.ts'
 import { Stale } from '../../fleet/nodes/stale.tsx'
 import { type Chart, ChartFrame, Figure } from './charts.tsx'
 
@@ -78,7 +78,7 @@ export const CardPanels = ({ cards, since }: { cards: readonly Card[]; since: st
             )}
           </header>
           {card.busyPercent === null ? (
-            <p class="muted">{`${exactMb(card.memoryMb)}, not measured now.`}</p>
+            <p class="muted">{`${mb(card.memoryMb)}, not measured now.`}</p>
           ) : (
             <div class="stack">
               <Meter label="Busy" value={card.busyPercent} total={100} words={`${card.busyPercent} %`} mayBeFull />

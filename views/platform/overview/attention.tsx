@@ -34,8 +34,8 @@ const AttentionRow = ({ of: a }: { of: Attention }) => (
         {a.effect}
         {a.since && (
           <>
-            {' '}
-            Since <Time iso={a.since} />.
+            {' · '}
+            <Time iso={a.since} />
           </>
         )}
       </small>

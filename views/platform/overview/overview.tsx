@@ -92,7 +92,8 @@ function Figures({ of: { servers, unreachable, jobs, nodes, gpus } }: { of: Over
           title="Servers running"
           n={running}
           of={`of ${total.toLocaleString('en')}`}
-          words={serverCounts(others)}
+          // A number stays with its word where the line breaks.
+          words={serverCounts(others)?.replaceAll(/(\d) /g, '$1\u00a0')}
         />
       )}
       {nodes && (

@@ -112,7 +112,7 @@ const Input = ({ q }: { q: string }) => (
 
 const SearchForm = ({ q, found }: { q: string; found: readonly Shown[] }) => (
   <form class="palette" role="search" action="/search" method="get" data-palette="">
-    <div class="bar">
+    <div class="search">
       <Icon name="search" />
       <Input q={q} />
     </div>

@@ -11,7 +11,7 @@ import { type Filter, List } from '../../components/list.tsx'
 import { Empty } from '../../components/section.tsx'
 import { State } from '../../components/state.tsx'
 import { addressWith, type Column, Table } from '../../components/table.tsx'
-import { instantsIn, Moment, weekdayOf } from '../../components/time.tsx'
+import { instantsIn, MomentCell, weekdayOf } from '../../components/time.tsx'
 import { instancePage } from '../../compute/gpu-instances/area.ts'
 import { InstanceFrame, instanceReads } from '../../compute/gpu-instances/frame.tsx'
 import { ServerFrame, serverReads } from '../../compute/servers/frame.tsx'
@@ -166,7 +166,7 @@ function What({ of: e }: { of: Entry }) {
 const columns: readonly Column<Entry>[] = [
   { title: 'What', kind: 'name', width: 44, cell: (e) => <What of={e} /> },
   { title: 'Result', kind: 'state', width: 16, cell: (e) => <Result of={e} /> },
-  { title: 'When', kind: 'addr', width: 20, cell: (e) => <Moment iso={e.at} /> },
+  { title: 'When', kind: 'addr', width: 20, cell: (e) => <MomentCell iso={e.at} /> },
   {
     title: 'Who',
     width: 20,

@@ -24,7 +24,7 @@ export function PrivateNetworks({ server: s, networks, area }: NetworkData) {
           <Attach server={s} networks={networks.data} />
         </>
       }
-      words="Your servers in this location reach each other here. The MTU is 1450 bytes."
+      words="Your servers in this location reach each other here. Packets have 1,450 bytes at most (MTU)."
     >
       {here.length > 0 ? (
         <ul class="rows">

@@ -1,4 +1,5 @@
 // How a server is reached: the line to copy where it can work, and its addresses as its system has them.
+import { useAt } from '../../../../src/kernel/web/page-context.ts'
 import { Command, Copyable, Facts, Section } from '../../../components/section.tsx'
 import type { Server } from '../words.ts'
 
@@ -12,8 +13,10 @@ const silent: Partial<Record<Server['status'], string>> = {
 }
 
 /** The addresses of a server, and the line that leads to it while something can answer there. */
-export const Connect = ({ server: s }: { server: Server }) =>
-  s.status === 'terminated' ? null : (
+export function Connect({ server: s }: { server: Server }) {
+  const { actor } = useAt()
+  if (s.status === 'terminated') return null
+  return (
     <Section id="connect" title={s.status === 'suspended' ? 'Addresses' : 'Connect'}>
       <div class="stack">
         <Connection server={s} />
@@ -22,12 +25,13 @@ export const Connect = ({ server: s }: { server: Server }) =>
           of={[
             ['IPv4', s.ipv4 === null && s.addresses.length > 0 ? 'None' : null],
             ...s.addresses.map((a) => [titleOf(a), <Address of={a} server={s} />] as const),
-            ['MAC', <span class="mono">{s.mac}</span>],
+            ['MAC', actor.kind === 'staff' && <span class="mono">{s.mac}</span>],
           ]}
         />
       </div>
     </Section>
   )
+}
 
 /** The line to copy; where it cannot work, why. */
 export const Connection = ({ server: s }: { server: Server }) => {

@@ -2,7 +2,8 @@
 import type { listIsos } from '../../../../src/compute/isos/library.ts'
 import { type getHardware, setBootOrder } from '../../../../src/compute/servers/settings/boot-order.ts'
 import { setIso } from '../../../../src/compute/servers/settings/iso.ts'
-import type { Answers } from '../../../../src/kernel/web/page.ts'
+import type { Answers, At } from '../../../../src/kernel/web/page.ts'
+import { useAt } from '../../../../src/kernel/web/page-context.ts'
 import { Action } from '../../../components/action.tsx'
 import { Select } from '../../../components/field.tsx'
 import { Setting } from '../../workloads/settings-entry.tsx'
@@ -21,9 +22,9 @@ export const Machine = ({ server: s, hardware, isos }: Props) => (
 )
 
 const firmwareWords = { bios: 'BIOS', uefi: 'UEFI', uefi_secure: 'UEFI with Secure Boot' } as const
-/** As `Machine q35, UEFI, TPM 2.0`. */
-const machineWords = ({ machine, firmware, tpm }: Hardware) =>
-  [`Machine ${machine}`, firmwareWords[firmware], tpm && 'TPM 2.0'].filter(Boolean).join(', ')
+/** As `Machine q35, UEFI, TPM 2.0`; the model of the machine means something to staff alone. */
+const machineWords = ({ machine, firmware, tpm }: Hardware, { actor }: Pick<At, 'actor'>) =>
+  [actor.kind === 'staff' && `Machine ${machine}`, firmwareWords[firmware], tpm && 'TPM 2.0'].filter(Boolean).join(', ')
 
 const CdDrive = ({ server: s, hardware: { iso }, isos }: Props) => (
   <Setting op={setIso} title="CD drive" words={iso ? iso.name : 'Empty'}>
@@ -66,7 +67,7 @@ const BootOrder = ({ server: s, hardware }: Omit<Props, 'isos'>) => (
   <Setting
     op={setBootOrder}
     title="Boot order"
-    words={`${hardware.bootFirst === 'cd' ? 'CD drive, then disk' : 'Disk, then CD drive'}. ${machineWords(hardware)}.`}
+    words={`${hardware.bootFirst === 'cd' ? 'CD drive, then disk' : 'Disk, then CD drive'}. ${machineWords(hardware, useAt())}.`}
   >
     <Action
       op={setBootOrder}

@@ -9,7 +9,7 @@ import { Action } from '../../../components/action.tsx'
 import { Section } from '../../../components/section.tsx'
 import { State } from '../../../components/state.tsx'
 import { Table } from '../../../components/table.tsx'
-import { Moment } from '../../../components/time.tsx'
+import { MomentCell } from '../../../components/time.tsx'
 import { count } from '../../../components/words.ts'
 
 type Session = Answers<{ s: typeof listSessions }>['s']['data'][number]
@@ -47,8 +47,8 @@ export const Sessions = ({ of: sessions }: { of: readonly Session[] }) => (
           ),
         },
         { title: 'Address', kind: 'addr', cell: (s) => <span class="mono">{s.from}</span> },
-        { title: 'Signed in', kind: 'wide', cell: (s) => <Moment iso={s.createdAt} /> },
-        { title: 'Last seen', kind: 'wide', cell: (s) => <Moment iso={s.seenAt} /> },
+        { title: 'Signed in', kind: 'wide', cell: (s) => <MomentCell iso={s.createdAt} /> },
+        { title: 'Last seen', kind: 'wide', cell: (s) => <MomentCell iso={s.seenAt} /> },
         { title: 'Actions', kind: 'more', cell: (s) => <End session={s} /> },
       ]}
     />
