@@ -1,12 +1,13 @@
 // The holdings of addresses as a table, with the times between them in which nobody had one.
 
 import type { Answers } from '../../../src/kernel/web/page.ts'
+import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listAddressHistory } from '../../../src/network/address-history/show.ts'
 import { Link } from '../../components/link.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { dayOf } from '../../components/time.tsx'
-import { shortId } from '../../components/words.ts'
+import { wordsOf } from '../../platform/audit/words.ts'
 
 export type Holding = Answers<{ h: typeof listAddressHistory }>['h']['data'][number]
 
@@ -64,12 +65,12 @@ const Stamp = ({ iso }: { iso: string }) => (
 
 const Cause = ({ of }: { of: NonNullable<Holding['began']> }) => (
   <>
-    {of.action} by {of.by}
+    {wordsOf(useAt(), of.action, null)} by {of.by}
     {of.jobId && (
       <>
-        ,{' '}
-        <Link to="/admin/jobs/{jobId}" params={{ jobId: of.jobId }} title={of.jobId}>
-          {shortId(of.jobId)}
+        {' · '}
+        <Link to="/admin/jobs/{jobId}" params={{ jobId: of.jobId }}>
+          Job
         </Link>
       </>
     )}
@@ -114,17 +115,17 @@ const Kind = ({ of: { holding: h, rests } }: { of: Line }) =>
   )
 
 const columns: readonly Column<Line>[] = [
-  { title: 'Held by', kind: 'name', width: 32, cell: (l) => <Holder of={l} /> },
-  { title: 'Kind', kind: 'state', width: 14, cell: (l) => <Kind of={l} /> },
+  { title: 'Held by', kind: 'name', width: 30, cell: (l) => <Holder of={l} /> },
+  { title: 'Kind', kind: 'state', width: 16, cell: (l) => <Kind of={l} /> },
   {
     title: 'Owner',
     kind: 'addr',
-    width: 20,
+    width: 16,
     cell: (l) => (l.rests ? <span class="muted">–</span> : <OwnerLink of={l.holding} />),
   },
   {
     title: 'From',
-    width: 17,
+    width: 19,
     cell: ({ holding: h, rests }) => (
       <>
         <Stamp iso={rests?.from ?? h.from} />
@@ -134,7 +135,7 @@ const columns: readonly Column<Line>[] = [
   },
   {
     title: 'To',
-    width: 17,
+    width: 19,
     cell: ({ holding: h, rests }) => {
       const to = rests ? rests.to : h.to
       return to === null ? 'now' : <Stamp iso={to} />
