@@ -8905,6 +8905,8 @@ export interface Operations {
         from: string
         to: string | null
       })[]
+      /** Those of `servers` that are GPU instances. */
+      gpuInstances: number
       /** Accounts that own a server on it. */
       customers: number
       /** What it did within the last day that no node should. */

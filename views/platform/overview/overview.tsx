@@ -179,11 +179,11 @@ const Capacity = ({ of: locations }: { of: readonly Location[] }) => (
         label="Capacity by location"
         rows={locations}
         columns={[
-          { title: 'Location', kind: 'name', width: 24, cell: (l) => <LocationName of={l} /> },
-          { title: 'State', kind: 'state', width: 20, cell: (l) => <LocationState of={l} /> },
+          { title: 'Location', kind: 'name', width: 22, cell: (l) => <LocationName of={l} /> },
+          { title: 'State', kind: 'state', width: 27, cell: (l) => <LocationState of={l} /> },
           {
             title: 'Memory',
-            width: 22,
+            width: 19,
             cell: (l) =>
               l.nodes > 0 && (
                 <Meter
@@ -198,7 +198,7 @@ const Capacity = ({ of: locations }: { of: readonly Location[] }) => (
           },
           {
             title: 'Disk',
-            width: 22,
+            width: 19,
             cell: (l) =>
               l.nodes > 0 && (
                 <Meter
