@@ -137,7 +137,8 @@ const NotConnected = ({ node: n }: { node: ShownNode }) => (
           </h2>
           <p>
             {n.servers > 0
-              ? `${workloadsOn(n)} most likely ${n.servers === 1 ? 'runs' : 'run'} on there, but cannot be changed until it answers.`
+              ? `${workloadsOn(n)} most likely ${n.servers === 1 ? 'runs' : 'run'} on there, but cannot be changed ` +
+                'until it answers.'
               : 'It takes no servers meanwhile.'}
           </p>
         </div>

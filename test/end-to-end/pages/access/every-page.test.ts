@@ -19,11 +19,11 @@ afterAll(async () => {
 })
 
 const desk = { width: 1280, height: 900 }
-/** What a window of 1280 pixels shows at 200 %. */
+/** A window of 1280 pixels at 200 %. */
 const twice = { width: 640, height: 450 }
 const TABS = 12
 
-/** What moves, though the person has asked for no motion. */
+/** Elements that move, though the person has asked for no motion. */
 const moving = (page: Page) =>
   page.evaluate(() =>
     document
@@ -32,7 +32,7 @@ const moving = (page: Page) =>
       .map(({ effect }) => (effect as KeyframeEffect).target?.outerHTML.slice(0, 80)),
   )
 
-/** What is lost with forced colours, where no background and no shadow is left: see the reasons. */
+/** Elements that are lost with forced colours, where no background and no shadow is left. */
 const lostInForcedColours = (page: Page) =>
   page.evaluate(() => {
     const lost: string[] = []

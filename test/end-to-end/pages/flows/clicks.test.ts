@@ -20,7 +20,7 @@ afterAll(async () => {
   p?.close()
 })
 
-/** What one person does on a page, counted. Keys are counted apart: they are quicker than the mouse. */
+/** Counts the actions of one person on a page. Keys are counted apart: they are quicker than the mouse. */
 class Hand {
   clicks = 0
   fields = 0

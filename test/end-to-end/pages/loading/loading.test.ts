@@ -65,7 +65,10 @@ async function emptyPage() {
   return `${served.url.origin}/empty`
 }
 
-/** Milliseconds; `work` is what a fixed piece of layout takes. But `shift`, the sum of layout shifts, and `requests` and their `bytes`. */
+/**
+ * `ready` until the page can be used, its `longest` task, and `work` for a fixed piece of layout, in milliseconds;
+ * `shift`: the sum of layout shifts.
+ */
 type Load = { ready: number; longest: number; work: number; shift: number; requests: number; bytes: number }
 
 /** Loads the page as on a first visit. */

@@ -77,7 +77,7 @@ const states = async (): Promise<string[]> =>
 const mails = () => box.taken.map(({ subject }) => subject).filter((subject) => subject.includes('fra-01'))
 const events = () => hooks.received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => ({ type, data }))
 
-/** What the pages say of the state of things, as a person reads it. */
+/** The state of things as a person reads it on the pages. */
 async function shown() {
   await page.goto('/admin/node-groups')
   const row = page.locator('main tbody tr', { hasText: 'Frankfurt' })

@@ -67,7 +67,10 @@ const BootOrder = ({ server: s, hardware }: Omit<Props, 'isos'>) => (
   <Setting
     op={setBootOrder}
     title="Boot order"
-    words={`${hardware.bootFirst === 'cd' ? 'CD drive, then disk' : 'Disk, then CD drive'}. ${machineWords(hardware, useAt())}.`}
+    words={
+      `${hardware.bootFirst === 'cd' ? 'CD drive, then disk' : 'Disk, then CD drive'}. ` +
+      `${machineWords(hardware, useAt())}.`
+    }
   >
     <Action
       op={setBootOrder}
