@@ -38,6 +38,8 @@ Node
   --ca FILE              with --agent: the authority behind the controller's certificate, if it is none that everybody trusts
   --pin PINS             with --agent: the keys that the controller's certificate may have (docs/nodes.md), with commas between
   --bridge NAME          an existing bridge that guests hang on; without it berthbr0 is made, with NAT to the outside
+  --uplink INTERFACE     the network card or bond that leads out of this machine: it is watched, and carries the VLANs of pools
+  --vlans LIST           with --uplink: the VLANs that its switch port has for servers; all, or such as 20,100-199
   --subnet CIDR          the guests' IPv4 network            (10.88.0.0/24)
   --gateway ADDRESS      the guests' gateway                 (the first address; with --bridge it must be there already)
   --pool-range A-B       addresses that servers may get      (the tenth to the fifth from the end)
@@ -77,7 +79,7 @@ install() {
 collect_flags() {
   local flag
   collected=()
-  for flag in controller_url domain listen public_url data_dir email name ca pin bridge subnet gateway pool_range; do
+  for flag in controller_url domain listen public_url data_dir email name ca pin bridge uplink vlans subnet gateway pool_range; do
     [ -z "${!flag}" ] || collected+=("--${flag//_/-}" "${!flag}")
   done
   for flag in lab_certificate insecure gpu; do [ -z "${!flag}" ] || collected+=("--${flag//_/-}"); done
@@ -95,7 +97,7 @@ run_program() {
 
 # ---------------------------------------------------------------- flags
 read_flags() {
-  mode='' domain='' listen='' public_url='' data_dir='' email='' name='' bridge='' subnet='' gateway='' pool_range=''
+  mode='' domain='' listen='' public_url='' data_dir='' email='' name='' bridge='' uplink='' vlans='' subnet='' gateway='' pool_range=''
   controller_url='' token='' ca='' pin='' lab_certificate='' insecure='' gpu='' purge='' force='' first_guest=yes resolvers=()
   [ $# -gt 0 ] || set -- --help
   while [ $# -gt 0 ]; do
@@ -114,7 +116,7 @@ read_flags() {
       --insecure) insecure=yes ;;
       --gpu) gpu=yes ;;
       --no-first-guest) first_guest='' ;;
-      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --subnet | --gateway | --pool-range | --token | --token-file | --ca | --pin | --resolver)
+      --domain | --listen | --public-url | --data-dir | --email | --name | --bridge | --uplink | --vlans | --subnet | --gateway | --pool-range | --token | --token-file | --ca | --pin | --resolver)
         [ -n "${2-}" ] || wrong_use "$1 needs a value."
         take_value "$1" "$2"; shift ;;
       *) wrong_use "There is no flag $1." ;;
@@ -165,10 +167,25 @@ check_flags() {
   [[ -z $public_url || $public_url =~ ^https?://[^/\ ]+$ ]] || wrong_use '--public-url is an address like https://panel.example.com, without a path.'
   [[ -z $data_dir || $data_dir =~ ^/[A-Za-z0-9._/-]+$ ]] || wrong_use '--data-dir is an absolute path without spaces.'
   [[ -z $bridge || $bridge =~ ^[A-Za-z0-9_.-]{1,15}$ ]] || wrong_use "--bridge $bridge is not an interface name."
+  [[ -z $uplink || $uplink =~ ^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$ ]] || wrong_use "--uplink $uplink is not an interface name."
+  [ -z "$vlans" ] || [ -n "$uplink" ] || wrong_use '--vlans needs --uplink: the interface on which they are carried.'
+  [ -z "$vlans" ] || are_vlans "$vlans" || wrong_use "--vlans takes all, or numbers and ranges from 1 to 4094 such as 20,100-199."
+  [ -z "$uplink" ] || [ "$mode" = agent ] || [ "$mode" = all-in-one ] || wrong_use '--uplink is for a node: it goes with --agent or --all-in-one.'
   [[ -z $subnet || $subnet =~ ^[0-9]+(\.[0-9]+){3}/(1[6-9]|2[0-8])$ ]] || wrong_use '--subnet is an IPv4 network from /16 to /28, for example 10.88.0.0/24.'
   [[ -z $pool_range || $pool_range =~ ^[0-9.]+-[0-9.]+$ ]] || wrong_use '--pool-range is FIRST-LAST, for example 10.88.0.10-10.88.0.250.'
   [ -z "$gpu" ] || [ "$mode" = agent ] || [ "$mode" = all-in-one ] || wrong_use '--gpu is for a node: it goes with --agent or --all-in-one.'
   [ -z "$purge" ] || [ "$mode" = uninstall ] || wrong_use '--purge goes with --uninstall.'
+}
+
+# `all`, or numbers and ranges of VLANs.
+are_vlans() {
+  local range first last
+  [ "$1" != all ] || return 0
+  [[ $1 =~ ^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$ ]] || return 1
+  for range in ${1//,/ }; do
+    first=$((10#${range%-*})) last=$((10#${range#*-}))
+    [ $first -ge 1 ] && [ $last -le 4094 ] && [ $first -le $last ] || return 1
+  done
 }
 
 # What a controller tells a node is done as root: nobody on the way may change it.

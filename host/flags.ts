@@ -18,6 +18,8 @@ const options = {
   ca: { type: 'string' },
   pin: { type: 'string' },
   bridge: { type: 'string' },
+  uplink: { type: 'string' },
+  vlans: { type: 'string' },
   subnet: { type: 'string' },
   gateway: { type: 'string' },
   'pool-range': { type: 'string' },
@@ -48,6 +50,9 @@ export type Flags = {
   ca?: string
   pin?: string
   bridge?: string
+  /** The interface that leads out of the machine, and the VLANs on it as the operator wrote them. */
+  uplink?: string
+  vlans?: string
   subnet?: string
   gateway?: string
   poolRange?: string
@@ -78,6 +83,8 @@ export function flagsFrom(args: readonly string[], readToken: (file: string) => 
     ca: given.ca,
     pin: given.pin,
     bridge: given.bridge,
+    uplink: given.uplink,
+    vlans: given.vlans,
     subnet: given.subnet,
     gateway: given.gateway,
     poolRange: given['pool-range'],

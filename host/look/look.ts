@@ -6,6 +6,7 @@ import { nameProblems } from './names.ts'
 import { networkProblems } from './network.ts'
 import { portProblems } from './ports.ts'
 import { needsOf, spaceProblems } from './space.ts'
+import { uplinkProblems } from './uplink.ts'
 
 /** Throws `Failed` with every problem. */
 export function lookBefore(machine: Machine, flags: Flags) {
@@ -13,6 +14,7 @@ export function lookBefore(machine: Machine, flags: Flags) {
     ...spaceProblems(needsOf(machine, flags)),
     ...portProblems(machine, flags),
     ...networkProblems(machine, flags),
+    ...uplinkProblems(flags),
     ...nameProblems(machine, flags),
   ]
   if (problems.length === 0) return

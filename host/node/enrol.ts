@@ -12,7 +12,7 @@ import { BRIDGE } from './bridge.ts'
 import { type Identity, identityOf, isOwnController, isSameController } from './identity.ts'
 
 /** `controllerUrl`: where this node finds its controller; without one it stays with the one that it has. */
-export type Enrolment = Pick<Flags, 'mode' | 'token' | 'name' | 'ca' | 'pin'> & {
+export type Enrolment = Pick<Flags, 'mode' | 'token' | 'name' | 'ca' | 'pin' | 'uplink' | 'vlans'> & {
   controllerUrl?: string
   bridge: string
 }
@@ -28,7 +28,12 @@ export function enrol(machine: Machine, wanted: Enrolment): string {
   const token = mode === 'agent' ? (wanted.token ?? '') : newEnrolment(machine, bridge)
   writeAgentSettings(machine, wanted, controllerUrl)
   const called = mode === 'agent' && name ? ['--name', name] : []
-  join(machine, token, ['--controller', controllerUrl, '--bridge', bridge, ...(pin ? ['--pin', pin] : []), ...called])
+  join(machine, token, [
+    ...['--controller', controllerUrl, '--bridge', bridge],
+    ...(pin ? ['--pin', pin] : []),
+    ...called,
+    ...uplinkArgs(wanted),
+  ])
   noteToken(machine, token)
   return controllerUrl
 }
@@ -53,6 +58,7 @@ function renewCredential(machine: Machine, identity: Identity, wanted: Enrolment
     ...['--controller', identity.controller, '--bridge', on],
     ...(pin ? ['--pin', pin] : []),
     ...(name ? ['--name', name] : []),
+    ...uplinkArgs(wanted),
   ])
   noteToken(machine, token)
   const now = identityOf(machine.paths) ?? identity
@@ -81,8 +87,16 @@ function stayEnrolled(machine: Machine, identity: Identity, wanted: Enrolment): 
   }
   const { controller, name, nodeId } = identityOf(paths)!
   writeAgentSettings(machine, wanted, controller)
+  const uplink = uplinkArgs(wanted)
+  // The agent follows it within a minute, without a restart.
+  if (uplink.length) machine.exec.run(paths.program as '/', ['agent', 'uplink', ...uplink])
   return `node ${name}, ${nodeId}, of ${controller}`
 }
+
+const uplinkArgs = ({ uplink, vlans }: Pick<Enrolment, 'uplink' | 'vlans'>) => [
+  ...(uplink ? ['--uplink', uplink] : []),
+  ...(vlans ? ['--vlans', vlans] : []),
+]
 
 /** Answers false where the token had made this very node before. Throws `Failed` with what the controller said. */
 function join(machine: Machine, token: string, args: readonly string[]): boolean {

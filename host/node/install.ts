@@ -22,8 +22,8 @@ export async function installNode(machine: Machine, flags: Flags, listen?: strin
   await report.step('Network of the guests', () => (network = makeNetwork(machine, flags)).note)
   await report.step('libvirt', () => startLibvirt(machine))
   const controllerUrl = listen === undefined ? flags.controllerUrl : localUrl(listen)
-  const { mode, token, name, ca, pin } = flags
-  const enrolment = { mode, token, name, ca, pin, bridge: network!.bridge, controllerUrl } as Enrolment
+  const { mode, token, name, ca, pin, uplink, vlans } = flags
+  const enrolment = { mode, token, name, ca, pin, uplink, vlans, bridge: network!.bridge, controllerUrl } as Enrolment
   await report.step('Enrolment', () => enrol(machine, enrolment))
   await report.step('Service berth-agent', () => {
     installService(machine, 'berth-agent', `${flags.source}/docs`)

@@ -49,8 +49,8 @@ writeFileSync(
 chmodSync(paths.program, 0o755)
 
 const tokenOf = (character: string) => `enr_${character.repeat(43)}`
-async function enroll(token: string, url = controller): Promise<Enrolled> {
-  const command = [process.execPath, join(import.meta.dir, 'enrolling.ts'), dir, url, token]
+async function enroll(token: string, url = controller, uplink: readonly string[] = []): Promise<Enrolled> {
+  const command = [process.execPath, join(import.meta.dir, 'enrolling.ts'), dir, url, token, ...uplink]
   const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
   return JSON.parse(await new Response(child.stdout).text())
 }
@@ -90,6 +90,25 @@ test('a token of another controller is refused', async () => {
   const { code, err } = await enroll(tokenOf('c'), 'https://other.example.com')
   expect([code, got.length]).toEqual([1, 2])
   expect(err).toContain(`This machine is a node of ${controller} already`)
+})
+
+test('the uplink and its VLANs are kept over runs without them, and changed by one with others', async () => {
+  const kept = () => {
+    const { uplink, vlans } = JSON.parse(readFileSync(join(state, 'agent.json'), 'utf8'))
+    return [uplink, vlans]
+  }
+  expect(kept()).toEqual([undefined, undefined])
+  // A node that it is already: its key stays.
+  const before = key()
+  expect(await enroll('', controller, ['bond0', '20,30-39'])).toMatchObject({ code: 0, err: '' })
+  expect([kept(), key()]).toEqual([['bond0', '20,30-39'], before])
+  expect(await enroll('')).toMatchObject({ code: 0 })
+  expect(kept()).toEqual(['bond0', '20,30-39'])
+  // With a new credential.
+  expect(await enroll(tokenOf('u'))).toMatchObject({ code: 0 })
+  expect(kept()).toEqual(['bond0', '20,30-39'])
+  expect(await enroll(tokenOf('v'), controller, ['bond1', 'all'])).toMatchObject({ code: 0 })
+  expect(kept()).toEqual(['bond1', 'all'])
 })
 
 test('no token stands on a command line', () => {

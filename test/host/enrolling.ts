@@ -1,5 +1,5 @@
 // The step "Enrolment" as a process of its own, which waits for the program that it starts: `bun enrolling.ts DIR URL
-// TOKEN`. Prints how it ended.
+// TOKEN UPLINK VLANS`. Prints how it ended.
 import { openMachine } from '../../host/machine/machine.ts'
 import { installed, usedToken } from '../../host/machine/paths.ts'
 import { Failed } from '../../host/machine/report.ts'
@@ -15,11 +15,16 @@ export const pathsIn = (dir: string) => ({
 export type Enrolled = { code: number; note: string; isAnew: boolean; err: string }
 
 if (import.meta.main) {
-  const [dir = '', controllerUrl = '', token = ''] = process.argv.slice(2)
+  const [dir = '', controllerUrl = '', token = '', uplink, vlans] = process.argv.slice(2)
   const machine = openMachine(`${dir}/log`, pathsIn(dir))
   const ended = { code: 0, note: '', err: '' }
   try {
-    const wanted = { mode: 'agent', bridge: 'berthbr0', controllerUrl, ...(token && { token }) } as const
+    const wanted = {
+      ...({ mode: 'agent', bridge: 'berthbr0', controllerUrl } as const),
+      ...(token && { token }),
+      ...(uplink && { uplink }),
+      ...(vlans && { vlans }),
+    }
     ended.note = enrol(machine, wanted)
   } catch (error) {
     if (!(error instanceof Failed)) throw error

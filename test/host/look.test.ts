@@ -1,14 +1,16 @@
 // Before it changes anything, an installation says all that is in its way at once.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { install, placeProgram } from '../../host/install.ts'
 import { lookBefore } from '../../host/look/look.ts'
 import { nameProblems } from '../../host/look/names.ts'
 import { networkProblems } from '../../host/look/network.ts'
 import { portProblems } from '../../host/look/ports.ts'
 import { needsOf, spaceProblems } from '../../host/look/space.ts'
+import { uplinkProblems } from '../../host/look/uplink.ts'
 import { place } from '../../host/machine/machine.ts'
 import { Failed } from '../../host/machine/report.ts'
+import { temporary } from '../agent/temporary.ts'
 import { flags, machineWith } from './stand-in.ts'
 
 const route = { 'ip -4 route': 'default via 192.0.2.254 dev eth0', 'ip -4 -o address show scope': '' }
@@ -69,6 +71,39 @@ describe('networks', () => {
     expect(found('--all-in-one', `2: eth0    inet 10.88.3.4/16 brd 10.88.255.255\n${own}\n`)).toEqual([
       'The network of the guests, 10.88.0.0/24, overlaps with 10.88.3.4/16 of eth0 on this machine.',
     ])
+  })
+})
+
+describe('an uplink', () => {
+  const at = temporary('kernel')
+  const kernel = { interfaces: `${at}/net`, vlans: `${at}/no-vlans`, modules: `${at}/modules` }
+  mkdirSync(`${at}/net/br0/bridge`, { recursive: true })
+  const interfaces = { eno1: '', bond0: 'DEVTYPE=bond\n', eno2: '', 'eno1.20': 'DEVTYPE=vlan\n', lo: '' }
+  for (const [name, kind] of Object.entries(interfaces)) {
+    mkdirSync(`${at}/net/${name}`)
+    writeFileSync(`${at}/net/${name}/uevent`, `${kind}INTERFACE=${name}\nIFINDEX=2\n`)
+  }
+  mkdirSync(`${at}/net/eno2/bonding_slave`)
+  symlinkSync('../bond0', `${at}/net/eno2/master`)
+  const found = (words: string, of = kernel) => problemsOf(uplinkProblems(flags(`--agent ${words}`), of))
+  test.each([
+    ['', []],
+    ['--uplink eno1', []],
+    ['--uplink bond0', []],
+    ['--uplink eno9', ['--uplink eno9 is no interface of this machine.']],
+    ['--uplink br0', ['--uplink br0 is a bridge.']],
+    ['--uplink eno1.20', ['--uplink eno1.20 is itself a VLAN of another interface.']],
+    ['--uplink lo', ['--uplink lo is the loopback.']],
+    ['--uplink eno2', ['--uplink eno2 is part of bond0.']],
+    ['--uplink eno1 --vlans 20', ['The kernel of this machine has no VLANs: it lacks the module 8021q.']],
+  ])('%s', (words, expected) => {
+    expect(found(words)).toEqual(expected)
+  })
+  test('carries VLANs where the kernel has them, or could load them', () => {
+    expect(found('--uplink eno1 --vlans 20', { ...kernel, vlans: `${at}/net` })).toEqual([])
+    mkdirSync(kernel.modules)
+    writeFileSync(`${kernel.modules}/modules.dep`, 'kernel/net/8021q/8021q.ko.xz: kernel/net/802/garp.ko.xz\n')
+    expect(found('--uplink eno1 --vlans 20')).toEqual([])
   })
 })
 

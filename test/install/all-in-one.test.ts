@@ -335,6 +335,11 @@ describe('what install.sh refuses', () => {
       'is not a file with a certificate in it',
     ],
     ['--controller --ca /etc/hostname', '--ca goes with --agent'],
+    ['--agent --controller https://panel.example.com --token enr_x --uplink ../x', 'is not an interface name'],
+    ['--all-in-one --vlans 20', '--vlans needs --uplink'],
+    ['--all-in-one --uplink eno1 --vlans 20,4095', '--vlans takes all, or numbers and ranges from 1 to 4094'],
+    ['--all-in-one --uplink eno1 --vlans 30-20', '--vlans takes all, or numbers and ranges from 1 to 4094'],
+    ['--controller --uplink eno1', '--uplink is for a node'],
     ['--controller --purge', '--purge goes with --uninstall'],
   ])('%s', async (flags, words) => {
     const { code, err, out } = await spawn([join(checkout, 'install.sh'), ...flags.split(' ')])

@@ -10,6 +10,9 @@ export const INSTALLER_PATH = '/install.sh'
 const SCRIPT = 'berth-install.sh'
 const AUTHORITY = 'berth-ca.crt'
 
+/** What the new machine is told of its network. Empty: what it finds, or makes, itself. */
+export type NodeNetwork = { bridge?: string | null; uplink?: string; vlans?: string }
+
 type Config = Pick<AppConfig, 'publicUrl' | 'agentInsecure' | 'agentCa' | 'agentPins'>
 
 /**
@@ -17,7 +20,8 @@ type Config = Pick<AppConfig, 'publicUrl' | 'agentInsecure' | 'agentCa' | 'agent
  * command line. An authority that the node cannot know (PANEL_AGENT_CA) is in the line itself, so that nothing is
  * fetched from a host that has not proved to be the controller.
  */
-export function enrolCommand(config: Config, token: string, bridge: string | null): string {
+export function enrolCommand(config: Config, token: string, network: NodeNetwork = {}): string {
+  const { bridge, uplink, vlans } = network
   const { publicUrl, agentInsecure, agentCa, agentPins } = config
   const isEncrypted = publicUrl.startsWith('https:')
   const authority = isEncrypted && agentCa ? authorityIn(agentCa) : undefined
@@ -38,6 +42,8 @@ export function enrolCommand(config: Config, token: string, bridge: string | nul
       ...(agentPins.length ? ['--pin', agentPins.join()] : []),
       ...['--token-file', '-'],
       ...(bridge ? ['--bridge', bridge] : []),
+      ...(uplink ? ['--uplink', uplink] : []),
+      ...(vlans ? ['--vlans', vlans] : []),
       ...(!isEncrypted && agentInsecure ? ['--insecure'] : []),
     ])}`,
   ]

@@ -1,6 +1,7 @@
 import { Type as t } from 'typebox'
 import { BRIDGE_NAME } from '../../../agent/protocol/bounds.ts'
-import { ApiError } from '../../kernel/api/errors.ts'
+import { vlanRangesOf } from '../../../agent/protocol/wire.ts'
+import { ApiError, invalid } from '../../kernel/api/errors.ts'
 import {
   type AppContext,
   described,
@@ -21,7 +22,7 @@ import { location } from '../locations/model.ts'
 import type { Enrollment } from '../node-records/model.ts'
 import { node } from '../node-records/model.ts'
 import { enrollmentById, insertEnrollment, nodeById, updateNode } from '../node-records/queries.ts'
-import { enrolCommand } from './enrol-command.ts'
+import { enrolCommand, type NodeNetwork } from './enrol-command.ts'
 import { nodeResponse, showNode } from './model.ts'
 
 /** Valid for 60 minutes, once. */
@@ -30,8 +31,13 @@ export const ENROLLMENT_MS = 60 * minute
 const enrollmentToken = t.Object({ id: t.String(), token: t.String(), command: t.String(), expiresAt: time })
 
 type New = Pick<Enrollment, 'locationId' | 'name' | 'bridge'> & { renewsNodeId?: string }
-/** Makes a token and the command that uses it. */
-function makeEnrollment({ tx, clock, config }: Pick<AppContext, 'clock' | 'config'> & { tx: Tx }, of: New) {
+type Uplink = Pick<NodeNetwork, 'uplink' | 'vlans'>
+/** Makes a token and the command that uses it. The uplink is a setting of the node alone: only its command names it. */
+function makeEnrollment(
+  { tx, clock, config }: Pick<AppContext, 'clock' | 'config'> & { tx: Tx },
+  of: New,
+  uplink: Uplink = {},
+) {
   const token = `enr_${randomToken()}`
   const made = insertEnrollment(tx, {
     id: newId('enr'),
@@ -43,7 +49,7 @@ function makeEnrollment({ tx, clock, config }: Pick<AppContext, 'clock' | 'confi
   return {
     id: made.id,
     token,
-    command: enrolCommand(config, token, made.bridge),
+    command: enrolCommand(config, token, { bridge: made.bridge, ...uplink }),
     expiresAt: iso(made.expiresAt),
   }
 }
@@ -60,6 +66,15 @@ export const enrollNode = operation({
     locationId: t.String({ minLength: 1, maxLength: 40 }),
     name: t.Optional(line(60, 0)),
     bridge: t.Optional(t.String({ maxLength: 15, pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of a bridge' })),
+    uplink: t.Optional(
+      described(
+        t.String({ maxLength: 15, pattern: `^(${BRIDGE_NAME})?$`, title: 'the name of an interface' }),
+        'The network card or the bond that leads out of the node.',
+      ),
+    ),
+    vlans: t.Optional(
+      described(line(1000, 0), 'The VLANs on the uplink for servers: `all`, or a list such as `20,100-199`.'),
+    ),
   }),
   response: enrollmentToken,
   status: 201,
@@ -69,9 +84,19 @@ export const enrollNode = operation({
     return makeEnrollment(
       { tx, clock, config },
       { locationId: where.id, name: body.name || null, bridge: body.bridge || null },
+      uplinkIn(body),
     )
   },
 })
+
+/** Throws `validation_failed`. */
+function uplinkIn({ uplink, vlans }: Uplink): Uplink {
+  if (vlans && !uplink) throw invalid({ field: 'uplink', message: 'is needed beside the VLANs on it.' })
+  const ranges = vlans ? vlanRangesOf(vlans) : []
+  if (!ranges)
+    throw invalid({ field: 'vlans', message: 'must be all, or numbers and ranges from 1 to 4094 such as 20,100-199.' })
+  return { ...(uplink && { uplink }), ...(ranges.length && { vlans: vlans!.replace(/\s/g, '') }) }
+}
 
 export const renewEnrollment = operation({
   id: 'nodes.renew-enrollment',

@@ -33,7 +33,7 @@ function run(line: string, env: Record<string, string> = {}) {
 
 describe('the line that enrols a node', () => {
   test('fetches install.sh from the controller and gives it the token by standard input', () => {
-    const { exitCode, called } = run(enrolCommand(config, token, 'br0'))
+    const { exitCode, called } = run(enrolCommand(config, token, { bridge: 'br0' }))
     expect(exitCode).toBe(0)
     expect(called).toEqual([
       'curl -fsS -o berth-install.sh https://panel.example.com/install.sh',
@@ -41,8 +41,15 @@ describe('the line that enrols a node', () => {
     ])
   })
 
+  test('names the uplink and its VLANs behind the bridge', () => {
+    const network = { bridge: 'br0', uplink: 'bond0', vlans: '20,100-199' }
+    expect(run(enrolCommand(config, token, network)).called.at(-1)).toBe(
+      `sudo ${agent} --token-file - --bridge br0 --uplink bond0 --vlans 20,100-199 < enr_secret`,
+    )
+  })
+
   test('runs nothing as root where the script did not arrive', () => {
-    const { exitCode, called } = run(enrolCommand(config, token, null), { CURL_FAILS: '22' })
+    const { exitCode, called } = run(enrolCommand(config, token), { CURL_FAILS: '22' })
     expect(exitCode).toBe(22)
     expect(called).toHaveLength(1)
   })
@@ -52,7 +59,7 @@ describe('the line that enrols a node', () => {
     const certificate = `-----BEGIN CERTIFICATE-----\nMIIB${'A'.repeat(60)}\nAAAA=\n-----END CERTIFICATE-----\n`
     const key = '-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n'
     writeFileSync(file, `${key}${certificate}${certificate}`)
-    const { at, called } = run(enrolCommand({ ...config, agentCa: file }, token, null))
+    const { at, called } = run(enrolCommand({ ...config, agentCa: file }, token))
     expect(called).toEqual([
       'curl -fsS --cacert berth-ca.crt -o berth-install.sh https://panel.example.com/install.sh',
       `sudo ${agent} --ca berth-ca.crt --token-file - < enr_secret`,
@@ -62,25 +69,25 @@ describe('the line that enrols a node', () => {
 
   test('fetches the script, too, only from a controller with a pinned key', () => {
     const agentPins = [`sha256//${'A'.repeat(43)}=`, `sha256//${'b'.repeat(43)}=`]
-    expect(run(enrolCommand({ ...config, agentPins }, token, null)).called).toEqual([
+    expect(run(enrolCommand({ ...config, agentPins }, token)).called).toEqual([
       `curl -fsS --pinnedpubkey ${agentPins.join(';')} -o berth-install.sh https://panel.example.com/install.sh`,
       `sudo ${agent} --pin ${agentPins.join()} --token-file - < enr_secret`,
     ])
   })
 
   test('is the same as without an authority while there is none', () => {
-    const none = enrolCommand(config, token, null)
-    expect(enrolCommand({ ...config, agentCa: join(dir, 'not-yet') }, token, null)).toBe(none)
+    const none = enrolCommand(config, token)
+    expect(enrolCommand({ ...config, agentCa: join(dir, 'not-yet') }, token)).toBe(none)
     writeFileSync(join(dir, 'key'), '-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n')
-    expect(enrolCommand({ ...config, agentCa: join(dir, 'key') }, token, null)).toBe(none)
+    expect(enrolCommand({ ...config, agentCa: join(dir, 'key') }, token)).toBe(none)
   })
 
   test('fetches nothing in the clear, except in a lab that says so', () => {
     const publicUrl = 'http://192.0.2.10:8080'
-    expect(run(enrolCommand({ ...config, publicUrl }, token, null)).called).toEqual([
+    expect(run(enrolCommand({ ...config, publicUrl }, token)).called).toEqual([
       `sudo ./install.sh --agent --controller ${publicUrl} --token-file - < enr_secret`,
     ])
-    expect(run(enrolCommand({ ...config, publicUrl, agentInsecure: true }, token, null)).called).toEqual([
+    expect(run(enrolCommand({ ...config, publicUrl, agentInsecure: true }, token)).called).toEqual([
       `curl -fsS -o berth-install.sh ${publicUrl}/install.sh`,
       `sudo bash berth-install.sh --agent --controller ${publicUrl} --token-file - --insecure < enr_secret`,
     ])

@@ -67,3 +67,26 @@ test('what a node reports is on its page, under Needs attention, and says which 
   await report(undefined)
   expect(carried()).toEqual([])
 })
+
+test('the command of an enrolment names the uplink and its VLANs, and a list that is none makes no token', async () => {
+  using p = await world()
+  const enrol = (fields: object) =>
+    p.call(p.token(p.owner.id, ['nodes:write']), 'POST', '/admin/node-enrollments', {
+      locationId: p.location,
+      ...fields,
+    })
+  const made = () => p.db.$client.query('SELECT count(*) AS n FROM enrollments').get()
+  const { body } = await enrol({ uplink: 'bond0', vlans: '20, 100-199' })
+  expect(body.command).toContain(' --uplink bond0 --vlans 20,100-199')
+  expect((await enrol({ uplink: '', vlans: '' })).body.command).not.toMatch(/uplink|vlans/)
+  const before = made()
+  for (const [fields, field] of [
+    [{ vlans: '20' }, 'uplink'],
+    [{ uplink: 'bond0', vlans: '20-4095' }, 'vlans'],
+    [{ uplink: 'bond0; reboot' }, 'uplink'],
+  ] as const) {
+    const refused = await enrol(fields)
+    expect([refused.status, refused.body.error.details.fields[0].field]).toEqual([422, field])
+  }
+  expect(made()).toEqual(before)
+})

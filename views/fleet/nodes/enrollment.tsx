@@ -97,6 +97,20 @@ const EnrollForm = ({ locations }: { locations: Locations }) => (
       mono
       hint="The network bridge for its servers. Leave empty to use the one that the agent finds."
     />
+    <Field
+      scope="enroll"
+      name="uplink"
+      label="Uplink"
+      mono
+      hint="The network card or bond that leads out of the machine, such as bond0. It is watched; VLANs need it."
+    />
+    <Field
+      scope="enroll"
+      name="vlans"
+      label="VLANs"
+      mono
+      hint="Those that its switch port has for servers: all, or such as 20,100-199. Leave empty for none."
+    />
     <div class="bar">
       <button class="btn pri">Create command</button>
     </div>

@@ -46,7 +46,30 @@ for (const screen of shownScreens) {
     const path = `/admin/nodes/${carrying}`
     await mustLookRight({ p, browser, who: p.owner }, screen, { name: 'node-bond', path })
   })
+  test(`the form of a new node at ${titleOf(screen)}: nothing to complain about`, async () => {
+    await mustLookRight({ p, browser, who: p.owner }, screen, { name: 'enroll-uplink', path: '/admin/nodes/enroll' })
+  })
 }
+
+test('the command of a new node names the uplink and the VLANs that were filled in', async () => {
+  const pages = pagesFor(p, p.owner)
+  const { page, context, complaints } = await open(browser, shownScreens[0], pages.url.origin)
+  page.setDefaultTimeout(15_000)
+  try {
+    await page.goto('/admin/nodes/enroll')
+    await page.getByLabel('VLANs').fill('20,4095')
+    await page.getByLabel('Uplink').fill('bond0')
+    await page.getByRole('button', { name: 'Create command' }).click()
+    await page.getByRole('link', { name: 'must be all, or numbers and ranges' }).waitFor()
+    await page.getByLabel('VLANs').fill('20, 100-199')
+    await page.getByRole('button', { name: 'Create command' }).click()
+    await page.getByText('--uplink bond0 --vlans 20,100-199').waitFor()
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await pages.stop(true)
+  }
+})
 
 test('staff add a pool in a VLAN, take it out again, and are told which node does not carry another', async () => {
   const pages = pagesFor(p, p.owner)
