@@ -1,7 +1,7 @@
 // A clean machine as the tests of install.sh see it; clean-machine.sh makes it.
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 export const checkout = join(import.meta.dir, '../..')
 const script = join(import.meta.dir, 'clean-machine.sh')
@@ -68,6 +68,21 @@ export class CleanMachine {
       'filling the machine',
       spawn(['bash', '-c', `mkdir -p "$1" && ${how}`, 'fill', join(this.dir, 'root/opt/berth')]),
     )
+
+  /** A program of this machine, in the clean machine's network. */
+  inNetwork = (...command: string[]) =>
+    spawn(['nsenter', `--target=${readFileSync(join(this.dir, 'pid'), 'utf8').trim()}`, '--net', ...command])
+
+  /** Of all that ran in it since it was made, also of its guests. */
+  cpuSeconds(): number {
+    const name = `machine-${basename(this.dir)
+      .replace(/[^a-zA-Z0-9]/g, '')
+      .slice(-7)}`
+    const ofVersion1 = `/sys/fs/cgroup/cpuacct/${name}/cpuacct.usage`
+    if (existsSync(ofVersion1)) return Number(readFileSync(ofVersion1, 'utf8')) / 1e9
+    const [, microseconds] = /^usage_usec (\d+)$/m.exec(readFileSync(`/sys/fs/cgroup/${name}/cpu.stat`, 'utf8')) ?? []
+    return Number(microseconds) / 1e6
+  }
 
   /** Its own end and this machine's end of the wire between them. */
   async addresses(): Promise<{ own: string; outside: string }> {
