@@ -128,6 +128,7 @@ import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
 import nodeVersions from './0231_node_versions.sql' with { type: 'text' }
 import retiredAddresses from './0237_retired_addresses.sql' with { type: 'text' }
 import auditTimes from './0243_audit_times.sql' with { type: 'text' }
+import messageWork from './0238_message_work.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -258,4 +259,5 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0231_node_versions', sql: nodeVersions },
   { name: '0237_retired_addresses', sql: retiredAddresses },
   { name: '0243_audit_times', sql: auditTimes },
+  { name: '0238_message_work', sql: messageWork },
 ]

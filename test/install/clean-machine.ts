@@ -77,7 +77,7 @@ export class CleanMachine {
   cpuSeconds(): number {
     const name = `machine-${basename(this.dir)
       .replace(/[^a-zA-Z0-9]/g, '')
-      .slice(-7)}`
+      .slice(-8)}`
     const ofVersion1 = `/sys/fs/cgroup/cpuacct/${name}/cpuacct.usage`
     if (existsSync(ofVersion1)) return Number(readFileSync(ofVersion1, 'utf8')) / 1e9
     const [, microseconds] = /^usage_usec (\d+)$/m.exec(readFileSync(`/sys/fs/cgroup/${name}/cpu.stat`, 'utf8')) ?? []

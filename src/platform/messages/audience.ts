@@ -5,12 +5,13 @@ import { locationById } from '../../fleet/locations/queries.ts'
 import { nodeById } from '../../fleet/node-records/queries.ts'
 import { type OwnedWorkload, ownedWorkloads } from '../../fleet/workloads/lists/queries.ts'
 import { accountById } from '../../identity/account-records/queries.ts'
+import { uiPreferencesOf } from '../../identity/account-records/ui-preferences.ts'
 import { choiceOf } from '../../identity/notices/queries.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { dayText } from '../../kernel/db/clock.ts'
 import type { Db } from '../../kernel/db/open.ts'
 import type { Filled, Message } from './tables.ts'
-import { named } from './words.ts'
+import { named, workValues } from './words.ts'
 
 /** Servers of one message. */
 const MOST_SERVERS = 100_000
@@ -79,6 +80,7 @@ function recipient(call: ReadContext, message: Message, { accountId, servers, pl
         location: unique(servers.map(({ locationId }) => places.location(locationId))),
         node: unique(servers.map(({ nodeId }) => places.node(nodeId))),
         date: dayText(clock()),
+        ...workValues(message, uiPreferencesOf(account).timeZone ?? 'UTC'),
       },
       leftOut: leftOutReason(tx, account, message),
     },

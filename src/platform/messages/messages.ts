@@ -45,7 +45,7 @@ import {
 } from './queries.ts'
 import { beginSending } from './send.ts'
 import { recipientStates } from './tables.ts'
-import { filledIn, placeholders, type TemplateName, templates, unknownNames } from './words.ts'
+import { filledIn, namesWithoutTime, placeholders, type TemplateName, templates, unknownNames } from './words.ts'
 
 const read = { staff: ['customers:read'] } as const
 const access = { staff: ['customers:write'] } as const
@@ -56,6 +56,20 @@ const content = {
   text: t.Optional(paragraphs(20_000)),
   isService: t.Optional(t.Boolean()),
   alsoNotice: t.Optional(t.Boolean()),
+  workStartsAt: t.Optional(described(nullable(time), 'When the work that it announces begins.')),
+  workEndsAt: t.Optional(described(nullable(time), 'When that work ends.')),
+}
+
+type Given = { workStartsAt?: string | null; workEndsAt?: string | null }
+const timeOf = (field: keyof Given, text: string | null) => (text === null ? null : timeFrom(field, text))
+/** The times of the work that were said; those that were not stay as they are. Throws `validation_failed`. */
+function workTimes(given: Given, before: Pick<Message, 'workStartsAt' | 'workEndsAt'>) {
+  const { workStartsAt: from, workEndsAt: until } = given
+  const workStartsAt = from === undefined ? before.workStartsAt : timeOf('workStartsAt', from)
+  const workEndsAt = until === undefined ? before.workEndsAt : timeOf('workEndsAt', until)
+  if (workStartsAt !== null && workEndsAt !== null && workEndsAt <= workStartsAt)
+    throw invalid({ field: 'workEndsAt', message: 'must be after the work begins.' })
+  return { workStartsAt, workEndsAt }
 }
 
 export const listMessages = operation({
@@ -110,6 +124,7 @@ export const createMessage = operation({
       toCustomersOfResellers: body.toCustomersOfResellers ?? false,
       isService: body.isService ?? isService,
       alsoNotice: body.alsoNotice ?? true,
+      ...workTimes(body, { workStartsAt: null, workEndsAt: null }),
       ...{ sendAt: null, testedAt: null, jobId: null, finishedAt: null, createdAt: now, changedAt: now },
       writtenBy: { id: idOfActor(actor), name: nameOf(actor) },
     })
@@ -137,10 +152,19 @@ export const changeDraft = operation({
   run(call) {
     const { tx, target, body, clock } = call
     mustBeDraft(target)
-    const { text: words = target.words, audience, ...given } = body
-    const isNew = words !== target.words || (given.subject ?? target.subject) !== target.subject
+    const { text: words = target.words, audience, workStartsAt, workEndsAt, ...given } = body
+    const times = workTimes(
+      { ...(workStartsAt !== undefined && { workStartsAt }), ...(workEndsAt !== undefined && { workEndsAt }) },
+      target,
+    )
+    const isNew =
+      words !== target.words ||
+      (given.subject ?? target.subject) !== target.subject ||
+      times.workStartsAt !== target.workStartsAt ||
+      times.workEndsAt !== target.workEndsAt
     changeMessage(tx, target.id, {
       ...given,
+      ...times,
       words,
       ...(audience && { audience: { ...target.audience, ...audience } }),
       ...(isNew && { testedAt: null }),
@@ -232,7 +256,7 @@ function mustBeWhole(target: Message) {
   mustBeDraft(target)
   if (!target.subject.trim()) throw invalid({ field: 'subject', message: 'must not be empty.' })
   if (!target.words.trim()) throw invalid({ field: 'text', message: 'must not be empty.' })
-  const [unknown] = unknownNames(`${target.subject} ${target.words}`)
+  const [unknown] = unknownNames(target)
   if (unknown !== undefined)
     throw invalid({
       field: 'text',
@@ -240,6 +264,20 @@ function mustBeWhole(target: Message) {
         .map((name) => `{${name}}`)
         .join(', ')}.`,
     })
+  mustKnowItsWork(target)
+}
+
+/** Half a time of the work would fill nothing. Throws `validation_failed`. */
+function mustKnowItsWork(target: Message) {
+  const { workStartsAt, workEndsAt } = target
+  const [name] = namesWithoutTime(target)
+  if (workStartsAt === null && (name !== undefined || workEndsAt !== null))
+    throw invalid({
+      field: 'workStartsAt',
+      message: name === undefined ? 'is needed beside its end.' : `is needed, because the text has {${name}}.`,
+    })
+  if (workStartsAt !== null && workEndsAt === null)
+    throw invalid({ field: 'workEndsAt', message: 'is needed beside its beginning.' })
 }
 const firstReader = (call: ReadContext, target: Message): Recipient | undefined =>
   recipientsOf(call, target).find(({ leftOut }) => leftOut === null)

@@ -22,7 +22,7 @@ import { poolById } from '../../network/ip-pools/queries.ts'
 import { type Recipient, recipientsOf } from './audience.ts'
 import { type Message, type MessageRecipient, messageById, recipientCounts } from './queries.ts'
 import { type Audience, messageStates, recipientStates } from './tables.ts'
-import { unknownNames } from './words.ts'
+import { namesWithoutTime, unknownNames } from './words.ts'
 
 export const message: Resource<Message> = {
   name: 'message',
@@ -81,9 +81,15 @@ export const messageResponse = namedSchema('Message', {
   text: t.String(),
   isService: described(t.Boolean(), 'About their servers: it has no link to unsubscribe. False: news.'),
   alsoNotice: described(t.Boolean(), 'Also as a notice in the panel.'),
+  workStartsAt: described(nullable(time), 'When the work that it announces begins: fills {start} and {duration}.'),
+  workEndsAt: described(nullable(time), 'When it ends: fills {end} and {duration}.'),
   sendAt: nullable(time),
   testedAt: described(nullable(time), 'When a test of this text was sent last.'),
   unknownNames: described(t.Array(t.String()), 'Names in braces that nothing fills: it cannot be sent with them.'),
+  namesWithoutTime: described(
+    t.Array(t.String()),
+    'Names in braces that the time of the work fills, while there is none: it cannot be sent with them.',
+  ),
   counts: described(
     t.Object({
       recipients: described(t.Integer(), 'Those who get it, or have got it.'),
@@ -111,9 +117,12 @@ export function showMessage(call: ReadContext, row: Message, { inList = false } 
     ...shown,
     audience: showAudience(tx, row.audience),
     text: words,
+    workStartsAt: isoOrNull(row.workStartsAt),
+    workEndsAt: isoOrNull(row.workEndsAt),
     sendAt: isoOrNull(row.sendAt),
     testedAt: isoOrNull(row.testedAt),
-    unknownNames: unknownNames(`${row.subject} ${words}`),
+    unknownNames: unknownNames(row),
+    namesWithoutTime: namesWithoutTime(row),
     counts: isOpen ? (inList ? none : planned(recipientsOf(call, row))) : counted(tx, row),
     createdAt: iso(row.createdAt),
     changedAt: iso(changedAt),

@@ -26,6 +26,9 @@ export const messages = sqliteTable('messages', {
   /** About their servers: everybody gets it. News can be turned off. */
   isService: integer('is_service', { mode: 'boolean' }).notNull(),
   alsoNotice: integer('also_notice', { mode: 'boolean' }).notNull(),
+  /** Of the work that it announces; null: it names no such time. */
+  workStartsAt: integer('work_starts_at'),
+  workEndsAt: integer('work_ends_at'),
   /** Null: as soon as somebody sends it. */
   sendAt: integer('send_at'),
   testedAt: integer('tested_at'),

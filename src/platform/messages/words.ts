@@ -1,6 +1,10 @@
 // The words of messages: ready texts to begin with, and what the names in braces become.
+import { durationText, minuteTextIn } from '../../kernel/local-time.ts'
 import { list } from '../../kernel/words.ts'
-import type { Filled } from './tables.ts'
+import type { Filled, Message } from './tables.ts'
+
+/** Those that a time of the work fills. */
+export const workNames = ['start', 'end', 'duration'] as const
 
 /** The names in braces, and what each becomes. */
 export const placeholders = {
@@ -9,6 +13,9 @@ export const placeholders = {
   location: 'their locations',
   node: 'their nodes',
   date: 'the day on which it is sent',
+  start: 'when the work begins, in the time zone of the reader',
+  end: 'when it ends, in the time zone of the reader',
+  duration: 'how long the work takes',
 } as const
 
 type Template = { title: string; subject: string; words: string; isService: boolean }
@@ -17,7 +24,7 @@ export const templates = {
   maintenance: {
     title: 'Planned maintenance',
     subject: 'Planned maintenance in {location}',
-    words: `We are going to work on one of our machines in {location}. These servers of yours are concerned: {servers}.
+    words: `We are going to work on one of our machines in {location} from {start} until {end}. These servers of yours are concerned: {servers}.
 
 They may be off for some minutes meanwhile. Addresses, data and backups stay as they are. You need not do anything.`,
     isService: true,
@@ -53,10 +60,27 @@ Please find out what happened, put it right, and write back to us what you did.`
 })
 
 const NAME = /\{([^{}\s]{1,40})\}/g
+const namesIn = (text: string) => [...new Set([...text.matchAll(NAME)].map(([, name]) => name!))]
+type Written = Pick<Message, 'subject' | 'words' | 'workStartsAt'>
+const isOfWork = (name: string) => (workNames as readonly string[]).includes(name)
+
 /** Names in braces that nothing fills. */
-export const unknownNames = (text: string): string[] => [
-  ...new Set([...text.matchAll(NAME)].map(([, name]) => name!).filter((name) => !(name in placeholders))),
-]
+export const unknownNames = ({ subject, words }: Written): string[] =>
+  namesIn(`${subject} ${words}`).filter((name) => !(name in placeholders))
+
+/** Names in braces that a time of the work would fill, and it has none. */
+export const namesWithoutTime = ({ subject, words, workStartsAt }: Written): string[] =>
+  workStartsAt === null ? namesIn(`${subject} ${words}`).filter(isOfWork) : []
+
+/** What the names of the work become for a reader in this time zone. */
+export const workValues = ({ workStartsAt, workEndsAt }: Message, zone: string): Filled =>
+  workStartsAt === null || workEndsAt === null
+    ? {}
+    : {
+        start: minuteTextIn(workStartsAt, zone),
+        end: minuteTextIn(workEndsAt, zone),
+        duration: durationText(workEndsAt - workStartsAt),
+      }
 
 const MOST_NAMED = 50
 /** `web01, web02 and 3 more` */

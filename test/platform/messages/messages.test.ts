@@ -169,3 +169,53 @@ test('a test goes to whoever asks for it, and to nobody else', async () => {
       .map(({ to, subject }: any) => [to, subject]),
   ).toEqual([[email, 'Test: Hello Cal']])
 })
+
+test('the time of the work is in the time zone of each reader, and in UTC where the account has none', async () => {
+  using p = await open()
+  await ordered(p, 'web01')
+  const dana = p.account('customer', 'Dana')
+  await orderFor(p, dana, 'dana01')
+  expect((await p.call(p.customer, 'PATCH', '/account', { timeZone: 'Asia/Kolkata' })).status).toBe(200)
+  const draft = await p.admin('POST', '/admin/messages', {
+    subject: 'Work from {start}',
+    text: 'Until {end}: {duration}.',
+    workStartsAt: '2027-01-31T22:00:00Z',
+    workEndsAt: '2027-01-31T23:30:00Z',
+  })
+  const expected = [
+    ['Work from 1 Feb 2027, 03:30 Asia/Kolkata', 'Until 1 Feb 2027, 05:00 Asia/Kolkata: 1 hour and 30 minutes.'],
+    ['Work from 31 Jan 2027, 22:00 UTC', 'Until 31 Jan 2027, 23:30 UTC: 1 hour and 30 minutes.'],
+  ] as const
+  const seen = await Promise.all(
+    [1, 2].map((number) => p.admin('GET', `/admin/messages/${draft.id}/preview?number=${number}`)),
+  )
+  expect(seen.map(({ subject, paragraphs }) => [subject, paragraphs[0]]).toSorted()).toEqual(expected as any)
+  await p.admin('POST', `/admin/messages/${draft.id}/actions/send`, { expected: 2 })
+  await played(p, draft.id)
+  for (const [subject, words] of expected) {
+    const [mail] = mailsOf(p, subject)
+    expect((mail as any)?.text).toContain(words)
+  }
+})
+
+test('a text that names the time of the work is not sent without it, nor with half or an impossible one', async () => {
+  using p = await open()
+  await ordered(p, 'web01')
+  const writer = p.signIn(p.owner.id)
+  const draft = await p.admin('POST', '/admin/messages', { template: 'maintenance' })
+  expect(draft.namesWithoutTime).toEqual(['start', 'end'])
+  const change = (body: object) => p.call(writer, 'PATCH', `/admin/messages/${draft.id}`, body)
+  const refusedField = async () => {
+    const { status, body } = await p.call(writer, 'POST', `/admin/messages/${draft.id}/actions/send`, {})
+    return [status, body.error?.details.fields[0].field]
+  }
+  expect(await refusedField()).toEqual([422, 'workStartsAt'])
+  expect((await change({ workStartsAt: '2027-01-31T22:00:00Z' })).body.namesWithoutTime).toEqual([])
+  expect(await refusedField()).toEqual([422, 'workEndsAt'])
+  const backwards = await change({ workEndsAt: '2027-01-31T21:00:00Z' })
+  expect([backwards.status, backwards.body.error.details.fields[0].field]).toEqual([422, 'workEndsAt'])
+  expect(await p.admin('GET', `/admin/messages/${draft.id}`)).toMatchObject({ state: 'draft', workEndsAt: null })
+  expect(p.mailed().filter(({ subject }) => subject.startsWith('Planned maintenance'))).toEqual([])
+  expect((await change({ workEndsAt: '2027-01-31T23:00:00Z' })).status).toBe(200)
+  expect((await p.call(writer, 'POST', `/admin/messages/${draft.id}/actions/send`, {})).status).toBe(202)
+})

@@ -91,7 +91,9 @@ function DraftActions({ message }: { message: Message }) {
   const cannot =
     (!message.subject.trim() && 'It has no subject yet.') ||
     (!message.text.trim() && 'It has no text yet.') ||
-    (message.unknownNames.length > 0 && `Nothing fills {${message.unknownNames[0]}}.`)
+    (message.unknownNames.length > 0 && `Nothing fills {${message.unknownNames[0]}}.`) ||
+    (message.namesWithoutTime.length > 0 && `{${message.namesWithoutTime[0]}} needs the time of the work.`) ||
+    ((message.workStartsAt === null) !== (message.workEndsAt === null) && 'The work has only one of its two times.')
   return (
     <>
       <Action
@@ -212,6 +214,15 @@ const Words = ({ message }: { message: Message }) => (
       {message.unknownNames.length > 0 && (
         <Note level="warn">Nothing fills {message.unknownNames.map((name) => `{${name}}`).join(', ')}.</Note>
       )}
+      <div class="picks">
+        <MomentField scope="words" name="workStartsAt" label="Work begins" iso={message.workStartsAt} nullable />
+        <MomentField scope="words" name="workEndsAt" label="Work ends" iso={message.workEndsAt} nullable />
+      </div>
+      {message.namesWithoutTime.length > 0 && (
+        <Note level="warn">
+          {message.namesWithoutTime.map((name) => `{${name}}`).join(', ')}: say when the work begins and ends.
+        </Note>
+      )}
       <Check
         scope="words"
         name="isService"
@@ -271,12 +282,12 @@ function Preview({ of: p }: { of: Data['preview'] }) {
 }
 
 const Steps = ({ message: m }: { message: Message }) => {
-  const isKnown = m.unknownNames.length === 0
+  const isKnown = m.unknownNames.length === 0 && m.namesWithoutTime.length === 0
   return (
     <Section id="steps" title="Before it goes out">
       <ol class="steps">
         <li class={isKnown ? 'done' : 'now'}>
-          <span>All names in braces are known</span>
+          <span>All names in braces are filled</span>
         </li>
         <li class={m.testedAt ? 'done' : isKnown ? 'now' : undefined}>
           <span>Test to yourself</span>
