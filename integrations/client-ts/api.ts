@@ -3588,11 +3588,17 @@ export type Message = {
   isService: boolean
   /** Also as a notice in the panel. */
   alsoNotice: boolean
+  /** When the work that it announces begins: fills {start} and {duration}. */
+  workStartsAt: string | null
+  /** When it ends: fills {end} and {duration}. */
+  workEndsAt: string | null
   sendAt: string | null
   /** When a test of this text was sent last. */
   testedAt: string | null
   /** Names in braces that nothing fills: it cannot be sent with them. */
   unknownNames: (string)[]
+  /** Names in braces that the time of the work fills, while there is none: it cannot be sent with them. */
+  namesWithoutTime: (string)[]
   /** Of a draft, as the servers are now. */
   counts: {
     /** Those who get it, or have got it. */
@@ -8579,6 +8585,10 @@ export interface Operations {
       text?: string
       isService?: boolean
       alsoNotice?: boolean
+      /** When the work that it announces begins. */
+      workStartsAt?: string | null
+      /** When that work ends. */
+      workEndsAt?: string | null
     }
     result: Message
   }
@@ -8601,6 +8611,10 @@ export interface Operations {
       text?: string
       isService?: boolean
       alsoNotice?: boolean
+      /** When the work that it announces begins. */
+      workStartsAt?: string | null
+      /** When that work ends. */
+      workEndsAt?: string | null
       /** The text to begin with. */
       template?: "empty" | "maintenance" | "outage" | "addresses" | "news"
     }
@@ -8788,6 +8802,10 @@ export interface Operations {
       locationId: string
       name?: OneLineOfVisibleText0To60
       bridge?: string
+      /** The network card or the bond that leads out of the node. */
+      uplink?: string
+      /** The VLANs on the uplink for servers: `all`, or a list such as `20,100-199`. */
+      vlans?: string
     }
     result: {
       id: string

@@ -81,7 +81,7 @@ describe.skipIf(!has('ifup')).each(of('interfaces'))('ifupdown, %s', (_, body) =
   })
 })
 
-// ---------------------------------------------------------------- systemd-networkd, also with what netplan makes for it
+// ---------------------------------------------------------------- systemd-networkd, also with the files of netplan
 /** Runs the daemon over the files of a folder, with the cards eno1 to eno3, until it has configured them. */
 const carryOut = `
 mount --make-rprivate /

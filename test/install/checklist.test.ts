@@ -16,8 +16,8 @@ if (!canRun)
 
 /** An Ubuntu as far as install.sh looks: its name over Debian's packages. */
 const ubuntu = (version: string) =>
-  `sed -i 's/^ID=.*/ID=ubuntu/; s/^VERSION_ID=.*/VERSION_ID="${version}"/; s/^PRETTY_NAME=.*/PRETTY_NAME="Ubuntu ${version}"/' ` +
-  '/etc/os-release'
+  `sed -i 's/^ID=.*/ID=ubuntu/; s/^VERSION_ID=.*/VERSION_ID="${version}"/; ` +
+  `s/^PRETTY_NAME=.*/PRETTY_NAME="Ubuntu ${version}"/' /etc/os-release`
 const machines: [name: string, suite: string, first?: string][] = [
   ['Debian 12', 'bookworm'],
   ['Debian 13', 'trixie'],

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { signIn } from '../support/browser.ts'
 
-/** What the person fills in; the checklist and its pages say the rest. */
+/** The sign-in of the staff, and the file of the image. */
 export type Sale = { email: string; password: string; image: string }
 
 const forms: Readonly<Record<string, (page: Page, sale: Sale) => Promise<void>>> = {

@@ -10,7 +10,7 @@ export const INSTALLER_PATH = '/install.sh'
 const SCRIPT = 'berth-install.sh'
 const AUTHORITY = 'berth-ca.crt'
 
-/** What the new machine is told of its network. Empty: what it finds, or makes, itself. */
+/** The network of the new machine as its operator names it; without a name it takes what it finds, or makes. */
 export type NodeNetwork = { bridge?: string | null; uplink?: string; vlans?: string }
 
 type Config = Pick<AppConfig, 'publicUrl' | 'agentInsecure' | 'agentCa' | 'agentPins'>

@@ -3,7 +3,7 @@ import { durationText, minuteTextIn } from '../../kernel/local-time.ts'
 import { list } from '../../kernel/words.ts'
 import type { Filled, Message } from './tables.ts'
 
-/** Those that a time of the work fills. */
+/** Names that the time of the work fills. */
 export const workNames = ['start', 'end', 'duration'] as const
 
 /** The names in braces, and what each becomes. */
@@ -24,7 +24,9 @@ export const templates = {
   maintenance: {
     title: 'Planned maintenance',
     subject: 'Planned maintenance in {location}',
-    words: `We are going to work on one of our machines in {location} from {start} until {end}. These servers of yours are concerned: {servers}.
+    words:
+      'From {start} until {end} we are going to work on one of our machines in {location}. ' +
+      `These servers of yours are concerned: {servers}.
 
 They may be off for some minutes meanwhile. Addresses, data and backups stay as they are. You need not do anything.`,
     isService: true,
@@ -72,7 +74,7 @@ export const unknownNames = ({ subject, words }: Written): string[] =>
 export const namesWithoutTime = ({ subject, words, workStartsAt }: Written): string[] =>
   workStartsAt === null ? namesIn(`${subject} ${words}`).filter(isOfWork) : []
 
-/** What the names of the work become for a reader in this time zone. */
+/** The values of the names of the work, for a reader in this time zone. */
 export const workValues = ({ workStartsAt, workEndsAt }: Message, zone: string): Filled =>
   workStartsAt === null || workEndsAt === null
     ? {}
