@@ -127,8 +127,8 @@ import gpuSelfService from './0226_gpu_self_service.sql' with { type: 'text' }
 import nodeSpaces from './0230_node_spaces.sql' with { type: 'text' }
 import nodeVersions from './0231_node_versions.sql' with { type: 'text' }
 import retiredAddresses from './0237_retired_addresses.sql' with { type: 'text' }
-import auditTimes from './0243_audit_times.sql' with { type: 'text' }
 import messageWork from './0238_message_work.sql' with { type: 'text' }
+import auditTimes from './0243_audit_times.sql' with { type: 'text' }
 
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0001_spine', sql: spine },
@@ -258,6 +258,6 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0230_node_spaces', sql: nodeSpaces },
   { name: '0231_node_versions', sql: nodeVersions },
   { name: '0237_retired_addresses', sql: retiredAddresses },
-  { name: '0243_audit_times', sql: auditTimes },
   { name: '0238_message_work', sql: messageWork },
+  { name: '0243_audit_times', sql: auditTimes },
 ]
