@@ -19,7 +19,7 @@ const ownForms = [
   'src/compute/backups/plans/clock-changes.ts',
   'src/compute/backups/plans/days.ts',
   'src/imports/migrate/window.ts',
-  'src/kernel/local-time.ts',
+  'src/platform/messages/local-time.ts',
   'src/platform/roll-outs/windows.ts',
   'views/billing/usage/month.tsx',
   'views/components/time.tsx',

@@ -1,6 +1,7 @@
 // The words of messages: ready texts to begin with, and what the names in braces become.
-import { durationText, minuteTextIn } from '../../kernel/local-time.ts'
+
 import { list } from '../../kernel/words.ts'
+import { durationText, minuteTextIn } from './local-time.ts'
 import type { Filled, Message } from './tables.ts'
 
 /** Names that the time of the work fills. */

@@ -1,6 +1,6 @@
 // Times for one reader, in the time zone of that reader.
-import { dayText, hour, iso, minute } from './db/clock.ts'
-import { count, list } from './words.ts'
+import { dayText, hour, iso, minute } from '../../kernel/db/clock.ts'
+import { count, list } from '../../kernel/words.ts'
 
 /** `3 Dec 2026, 10:30 UTC`, `3 Dec 2026, 11:30 Europe/Berlin`. `zone`: a name of the IANA database. */
 export function minuteTextIn(at: number, zone: string): string {
