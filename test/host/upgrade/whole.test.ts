@@ -98,6 +98,23 @@ describe.skipIf(!possible)('controller and agents', () => {
       for (const other of Object.values(others)) expect(other.history('berth-agent')).toHaveLength(1)
       await fleet.admin('roll-outs.stop', { id })
     })
+
+    test('a program that works is tried again, and the roll-out ends without a node that was left out', async () => {
+      const program = await built('1.2.0', [], broken[0]!.edits)
+      await fleet.offer(releaseOf(program, '1.2.0', join(files, 'broken.release')), '1.2.0')
+      const [real, third] = [await fleet.node('real'), await fleet.node('third')]
+      const { id } = await fleet.admin('roll-outs.start', {
+        ...{ firstNodeId: real.id, watchSeconds: 0, trialSeconds: 5, waveSizes: [2] },
+      })
+      expect(await fleet.until(id, ({ state }) => state !== 'running', 150)).toMatchObject({ state: 'paused' })
+      await fleet.offer(release('1.2.0'), '1.2.0')
+      await fleet.admin('roll-outs.leave-out', { id, nodeId: third.id })
+      await fleet.admin('roll-outs.retry', { id, nodeId: real.id })
+      const ended = await fleet.until(id, ({ state }) => state === 'done', 150)
+      expect(statesOf(ended)).toEqual({ real: 'done', second: 'done', third: 'left_out' })
+      expect(await fleet.versions()).toEqual({ real: '1.2.0', second: '1.2.0', third: '1.1.0' })
+      expect(await hashOf(lab.at(AGENT))).toBe(await hashOf(programs['1.2.0']!))
+    })
   })
 })
 

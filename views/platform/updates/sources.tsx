@@ -35,9 +35,9 @@ export const Sources = ({ updates: { folder, releases, refusedFiles, source } }:
               </>
             )}
           </small>
-          <Upload />
         </div>
       </li>
+      <Upload />
       <li>
         <Icon name="globe" class="muted" />
         <div class="grow">
@@ -62,21 +62,27 @@ export const Sources = ({ updates: { folder, releases, refusedFiles, source } }:
 const Upload = () => {
   if (!useAt().may(uploadUpdate)) return null
   return (
-    <form class="stack kept f" data-upload={pathOf(uploadUpdate, {})}>
-      <input type="file" accept=".release" required aria-label="File of a release" />
-      <div class="bar">
-        <button class="btn sm" data-send="">
-          <Icon name="upload" />
-          Send it
-        </button>
-        <button class="btn sm" type="button" data-stop="" hidden>
-          Stop
-        </button>
+    <li>
+      <Icon name="upload" class="muted" />
+      <div class="grow">
+        <b>A file you send from here</b>
+        <small>It counts once all of it is there and was verified</small>
+        <form class="kept f" data-upload={pathOf(uploadUpdate, {})}>
+          <input type="file" accept=".release" required aria-label="File of a release" />
+          <div class="bar">
+            <button class="btn sm" data-send="">
+              Send it
+            </button>
+            <button class="btn sm" type="button" data-stop="" hidden>
+              Stop
+            </button>
+          </div>
+          <progress aria-label="Sent so far" max={1} value={0} hidden />
+          <p role="status" class="hint" />
+          <p role="alert" class="err" />
+        </form>
       </div>
-      <progress aria-label="Sent so far" max={1} value={0} hidden />
-      <p role="status" class="hint" />
-      <p role="alert" class="err" />
-    </form>
+    </li>
   )
 }
 
