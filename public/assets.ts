@@ -26,6 +26,8 @@ export const files = {
   'rows.mjs': { text: bundle('panel/page/rows.js') },
   /** Loaded where access by SSH keys can be chosen. */
   'ssh-keys.mjs': { text: bundle('panel/forms/ssh-keys.js') },
+  /** Loaded with the log of a GPU instance. */
+  'instance-log.mjs': { text: bundle('panel/page/instance-log.js') },
   /** Loaded in the reference. */
   'try.mjs': { text: bundle('panel/calls/try.js') },
   /** Loaded where somebody uses a passkey or sets up a second factor. */

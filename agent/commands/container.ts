@@ -87,9 +87,11 @@ export const container = {
     return {}
   },
 
-  async 'container.logs'({ workload, lines }, host) {
+  async 'container.logs'({ workload, lines, since }, host) {
     await mustHaveContainer(host, workload)
-    return fittingEnd(await host.containers.logs(workload, lines))
+    const { text, cursor, skipped } = await host.containers.logs(workload, lines, since)
+    const fitting = fittingEnd(text)
+    return { ...fitting, truncated: fitting.truncated || skipped, cursor }
   },
 } satisfies Handlers<typeof containerCommands>
 

@@ -165,7 +165,7 @@ const lies: { [N in CommandName]: Output<N> } = {
   'container.look': { power: 'running', end: null },
   'container.await': { answered: 'ssh' },
   'container.set-keys': {},
-  'container.logs': { text: '', truncated: false },
+  'container.logs': { text: '', truncated: false, cursor: '0-0' },
   'http-names.set': { scheme: 'https' },
   'transfer.key': { publicKey: `ssh-ed25519 ${'A'.repeat(68)}` },
   'transfer.receive': { port: 22, user: 'root', hostKeys: [`ssh-ed25519 ${'A'.repeat(68)}`] },

@@ -129,6 +129,9 @@ export type ContainerEnd = Static<typeof ContainerEnd>
 /** The most characters of logs in one answer, and the most lines. */
 export const MOST_LOG_CHARACTERS = 256 << 10
 export const MOST_LOG_LINES = 5000
+/** A place in a log, which only the node that gave it understands: two numbers. */
+export const LOG_CURSOR = '^\\d{1,20}-\\d{1,20}$'
+export const logCursor = t.String({ pattern: LOG_CURSOR, maxLength: 41, title: 'a cursor that a node gave' })
 
 /** The scheme of the links to HTTP ports. */
 export const httpScheme = t.Enum(['http', 'https'])

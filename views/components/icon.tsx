@@ -38,6 +38,7 @@ export type IconName =
   | 'refresh'
   | 'power'
   | 'square'
+  | 'pause'
   | 'play'
   | 'anchor'
   | 'close'

@@ -13,6 +13,12 @@ export type ContainerEvent = PowerEvent & { end?: ContainerEnd }
 /** The parts of an instance beside its image: the file of its workspace, and the names of its cards for CDI, too. */
 export type Given = Fittings & { workspace: string; devices: readonly string[] }
 
+/**
+ * Whole lines. `cursor`: the end of what was read, as `LOG_CURSOR` says.
+ * `skipped`: lines between the cursor that was given and the text were left out.
+ */
+export type LogPart = { text: string; cursor: string; skipped: boolean }
+
 /** The card troubles of these cards since a time, in ms since 1970, in plain words. */
 export type TroublesSince = (uuids: readonly string[], at: number) => readonly string[]
 
@@ -50,8 +56,11 @@ export interface Containers {
   look(): Promise<SeenContainer[]>
   /** Disks and memory of every container that runs. */
   usage(): Promise<Usage[]>
-  /** The last lines of what it has written, on both outputs. Throws `no_container`. */
-  logs(workload: string, lines: number): Promise<string>
+  /**
+   * The last lines of what it has written, on both outputs; with a cursor of an earlier answer the last of those that
+   * came since. A cursor that says nothing here counts as none. Throws `no_container`.
+   */
+  logs(workload: string, lines: number, since?: string): Promise<LogPart>
   /** Runs a program in it as its root, and answers the exit code. Throws `tool_failed` where it does not run. */
   runInside(workload: string, command: readonly string[]): Promise<number>
   /** Yields changes of power as they happen. Ends when its source breaks off; the caller then subscribes again. */

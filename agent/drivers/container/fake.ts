@@ -147,14 +147,19 @@ export class FakeContainers implements Containers {
       return [{ id: workload, ...disks, ...operations, memoryUsedMb: Math.round(memoryMb * 0.3) }]
     })
 
-  async logs(workload: string, lines: number) {
+  async logs(workload: string, lines: number, since?: string) {
     const { starts, startedAt } = this.mustHave(workload)
-    const written = starts ? [`started ${starts} times`, `last at ${new Date(startedAt).toISOString()}`] : []
+    const begins = starts ? [`started ${starts} times`, `last at ${new Date(startedAt).toISOString()}`] : []
     const output = this.output.get(workload)?.split('\n').slice(0, -1) ?? []
-    return [...written, ...output]
-      .slice(-lines)
-      .map((line) => line + '\n')
-      .join('')
+    const all = [...begins, ...output]
+    const [start, read] = (since ?? '').split('-').map(Number)
+    const fresh = start === starts ? all.slice(read) : all
+    const kept = fresh.slice(-lines)
+    return {
+      text: kept.map((line) => `${line}\n`).join(''),
+      cursor: `${starts}-${all.length}`,
+      skipped: since !== undefined && kept.length < fresh.length,
+    }
   }
 
   async runInside(workload: string) {

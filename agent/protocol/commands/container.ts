@@ -6,6 +6,7 @@ import {
   ContainerEnd,
   ContainerImage,
   containerImageId,
+  logCursor,
   MOST_LOG_CHARACTERS,
   MOST_LOG_LINES,
 } from '../gpu.ts'
@@ -107,10 +108,21 @@ export const containerCommands = {
     output: nothing,
     failures: [...asksEngine, 'no_container'],
   }),
-  /** The last lines that the container has written. */
+  /**
+   * The last lines that the container has written; with `since`, a cursor of an earlier answer, those that came after
+   * it. An answer without `cursor` is of an agent that knows none, and then its text is the last lines all the same.
+   */
   'container.logs': look({
-    input: t.Object({ workload: workloadId, lines: t.Integer({ minimum: 1, maximum: MOST_LOG_LINES }) }),
-    output: t.Object({ text: anyText(MOST_LOG_CHARACTERS), truncated: t.Boolean() }),
+    input: t.Object({
+      workload: workloadId,
+      lines: t.Integer({ minimum: 1, maximum: MOST_LOG_LINES }),
+      since: t.Optional(logCursor),
+    }),
+    output: t.Object({
+      text: anyText(MOST_LOG_CHARACTERS),
+      truncated: t.Boolean(),
+      cursor: t.Optional(logCursor),
+    }),
     failures: [...asksEngine, 'no_container'],
   }),
 }

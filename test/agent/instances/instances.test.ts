@@ -34,7 +34,12 @@ describe('a container instance', () => {
     const { host } = await hostWithInstance()
     expect(await obey(host, 'container.look', { workload })).toEqual({ power: 'running', end: null })
     expect(await obey(host, 'container.await', { workload, limitSeconds: 1 })).toEqual({ answered: 'ssh' })
-    expect(await obey(host, 'container.logs', { workload, lines: 1 })).toMatchObject({ truncated: false })
+    const { cursor } = (await obey(host, 'container.logs', { workload, lines: 1 })) as { cursor: string }
+    expect(await obey(host, 'container.logs', { workload, lines: 1, since: cursor })).toEqual({
+      text: '',
+      truncated: false,
+      cursor,
+    })
     await obey(host, 'container.stop', { workload, graceSeconds: 0 })
     expect(await obey(host, 'container.look', { workload })).toEqual({ power: 'stopped', end: null })
     expect(await obey(host, 'container.await', { workload, limitSeconds: 1 })).toEqual({ answered: 'off' })

@@ -31,6 +31,39 @@ describe('the log', () => {
     const kept = p.db.$client.query<{ n: number }, []>("SELECT count(*) AS n FROM job_log WHERE job_id LIKE 'read%'")
     expect(kept.get()!.n).toBe(0)
   })
+  test('goes on from a cursor, and says when lines between were left out', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    const { containers } = p.host.agent.host
+    containers.write(id, 'one\n')
+    const first = (await logs(p, id)).body
+    expect(first).toMatchObject({ continues: false, lines: expect.arrayContaining(['one']) })
+    const since = `?since=${first.cursor}`
+    expect((await logs(p, id, since)).body).toMatchObject({ continues: true, lines: [], cursor: first.cursor })
+    containers.write(id, 'two\nthree\n')
+    const next = (await logs(p, id, since)).body
+    expect(next).toMatchObject({ continues: true, lines: ['two', 'three'], truncated: false })
+    expect((await logs(p, id, `${since}&lines=1`)).body).toMatchObject({ lines: ['three'], truncated: true })
+    expect((await logs(p, id, `?since=${next.cursor}`)).body.lines).toEqual([])
+    expect((await logs(p, id, '?since=now')).body.error.code).toBe('invalid_request')
+  })
+  test('of an agent that knows no cursors is its last lines, again and again', async () => {
+    using p = await gpuWorld()
+    const id = await orderInstance(p)
+    const { containers } = p.host.agent.host
+    containers.write(id, 'one\n')
+    const { logs: read } = containers
+    // As it answered before: without a cursor.
+    containers.logs = async (workload, lines) =>
+      ({ ...(await read.call(containers, workload, lines)), cursor: undefined }) as never
+    for (const query of ['', '?since=1-1'])
+      expect((await logs(p, id, query)).body).toMatchObject({
+        state: 'read',
+        continues: false,
+        cursor: null,
+        lines: expect.arrayContaining(['one']),
+      })
+  })
   test('of a host that is away says so, and a stranger finds none', async () => {
     using p = await gpuWorld()
     const id = await orderInstance(p)

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { ContainerEvent, Containers, Given } from '../../../agent/drivers/container/container.ts'
 import type { Container, ContainerImage } from '../../../agent/protocol/gpu.ts'
+import { LOG_CURSOR } from '../../../agent/protocol/gpu.ts'
 
 /** An engine, and what it needs for instance `n` of its image, whose command sleeps. */
 export type Rig = {
@@ -39,7 +40,9 @@ export function containersContract(rig: () => Promise<Rig>) {
     await containers.start(workload)
     expect(await containers.power(workload)).toBe('running')
     expect(await containers.runInside(workload, ['true'])).toBe(0)
-    expect(typeof (await containers.logs(workload, 5))).toBe('string')
+    const { text, cursor } = await containers.logs(workload, 5)
+    expect([typeof text, cursor]).toEqual(['string', expect.stringMatching(new RegExp(LOG_CURSOR))])
+    expect(await containers.logs(workload, 5, cursor)).toMatchObject({ text: '', skipped: false })
     await containers.create(one, its)
     expect(await containers.power(workload)).toBe('running')
     expect((await containers.usage()).map(({ id }) => id)).toEqual([workload])

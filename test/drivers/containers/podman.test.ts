@@ -47,13 +47,29 @@ describe.skipIf(note(await podmanIsMissing(), 'ends and limits of containers wit
     const { containers } = await podmanRig()
     const until = performance.now() + 10_000
     for (let text = ''; ; await Bun.sleep(50)) {
-      text = await containers.logs(workload, 100)
+      text = (await containers.logs(workload, 100)).text
       if (text.endsWith('done\n') || performance.now() > until) return text
     }
   }
   const pidOf = async (workload: string) =>
     (await (await podmanRig()).api.find<{ State: { Pid: number; ConmonPid: number } }>(`/containers/${workload}/json`))!
       .State
+
+  test('a log is followed by its cursor: each line comes once, in its order', async () => {
+    const { containers, workload } = await running(
+      'for n in 1 2 3 4 5 6; do echo $n; echo $n >&2; sleep 0.1; done; echo done',
+    )
+    const until = performance.now() + 10_000
+    let all = ''
+    for (let cursor: string | undefined; !all.endsWith('done\n') && performance.now() < until; await Bun.sleep(40)) {
+      const part = await containers.logs(workload, 100, cursor)
+      all += part.text
+      cursor = part.cursor
+    }
+    const lines = all.split('\n').slice(0, -1)
+    expect(lines.toSorted()).toEqual(['1', '1', '2', '2', '3', '3', '4', '4', '5', '5', '6', '6', 'done'])
+    expect(lines.at(-1)).toBe('done')
+  })
 
   describe('the end of a command has its reason', () => {
     test('its exit code', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endOf, type Known } from '../../../agent/drivers/container/ends.ts'
 import { IDS_EACH, mustBeAlone, uidBase } from '../../../agent/drivers/container/ids.ts'
 import { Engine } from '../../../agent/drivers/container/podman/engine.ts'
-import { textOf } from '../../../agent/drivers/container/podman/logs.ts'
+import { readLog } from '../../../agent/drivers/container/podman/logs.ts'
 import { type Info, isOlder, MINIMUM, problemsOf } from '../../../agent/drivers/container/podman/requirements.ts'
 import { profileFrom } from '../../../agent/drivers/container/podman/seccomp.ts'
 import { specOf } from '../../../agent/drivers/container/podman/spec.ts'
@@ -89,17 +89,71 @@ describe('the end of a container', () => {
   })
 })
 
-test('logs are the text of their frames, also where the first is cut', () => {
-  const frame = (text: string) => {
-    const header = Buffer.alloc(8)
-    header[0] = 1
-    header.writeUInt32BE(Buffer.byteLength(text), 4)
-    return Buffer.concat([header, Buffer.from(text)])
+describe('a log file', () => {
+  const at = '2026-11-28T00:27:10.158659822+00:00'
+  const file = (dir: string, text: string) => {
+    const path = join(dir, 'ctr.log')
+    writeFileSync(path, text)
+    return path
   }
-  const all = Buffer.concat(['one\n', 'zwölf\n', 'three\n'].map(frame))
-  expect(textOf(all)).toBe('one\nzwölf\nthree\n')
-  expect(textOf(all.subarray(5))).toBe('zwölf\nthree\n')
-  expect(textOf(Buffer.alloc(0))).toBe('')
+  const records = (...lines: string[]) => lines.map((line) => `${at} ${line}\n`).join('')
+  const withDir = (look: (dir: string) => void) => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-log-'))
+    try {
+      look(dir)
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  }
+
+  test('is its lines in their order, those that were written in parts joined', () =>
+    withDir((dir) => {
+      const path = file(dir, records('stdout F one', 'stdout P zw', 'stderr F two', 'stdout F ölf', 'stdout F '))
+      expect(readLog(path, 100)).toMatchObject({ text: 'one\ntwo\nzwölf\n\n', skipped: false })
+      expect(readLog(path, 1)).toMatchObject({ text: '\n', skipped: false })
+    }))
+  test('goes on from a cursor with each line once, also where the last one was still being written', () =>
+    withDir((dir) => {
+      const path = file(dir, `${records('stdout F one')}${at} stdout F tw`)
+      const first = readLog(path, 100)
+      expect(first.text).toBe('one\n')
+      appendFileSync(path, `o\n${records('stdout F three')}`)
+      const second = readLog(path, 100, first.cursor)
+      expect(second).toMatchObject({ text: 'two\nthree\n', skipped: false })
+      expect(readLog(path, 100, second.cursor)).toEqual({ text: '', cursor: second.cursor, skipped: false })
+    }))
+  test('says when more came than was asked for', () =>
+    withDir((dir) => {
+      const path = file(dir, records('stdout F one'))
+      const { cursor } = readLog(path, 1)
+      appendFileSync(path, records('stdout F two', 'stdout F three'))
+      expect(readLog(path, 1, cursor)).toMatchObject({ text: 'three\n', skipped: true })
+    }))
+  test('that was begun anew is read from its beginning', () =>
+    withDir((dir) => {
+      const path = file(dir, records('stdout F one'))
+      const { cursor } = readLog(path, 100)
+      renameSync(path, join(dir, 'old.log'))
+      file(dir, records('stdout F two', 'stdout F three'))
+      expect(readLog(path, 100, cursor).text).toBe('two\nthree\n')
+    }))
+  test('of many megabytes is read from whole lines near its end', () =>
+    withDir((dir) => {
+      const path = file(
+        dir,
+        records(...Array.from({ length: 40_000 }, (_, n) => `stdout F line ${n} ${'x'.repeat(60)}`)),
+      )
+      const lines = readLog(path, 1e6).text.split('\n').slice(0, -1)
+      expect(lines.every((line) => /^line \d+ x{60}$/.test(line))).toBe(true)
+      expect(lines.at(-1)).toStartWith('line 39999 ')
+      expect(lines.length).toBeLessThan(40_000)
+    }))
+  test('that is not there yet is empty, and all of it comes later', () =>
+    withDir((dir) => {
+      const none = readLog(join(dir, 'ctr.log'), 100)
+      expect(none.text).toBe('')
+      expect(readLog(file(dir, records('stdout F one')), 100, none.cursor).text).toBe('one\n')
+    }))
 })
 
 test('the system calls of instances are those of the host without namespaces, mounts and keys', () => {

@@ -51,7 +51,7 @@ export const power = async (p: World, id: string, action: 'start' | 'stop' | 're
 export const containerOn = ({ host }: GpuWorld, id: string) => host.agent.host.containers.definition(id)
 /** How often its host has started it. */
 export const startsOf = async ({ host }: GpuWorld, id: string): Promise<number> =>
-  Number(/started (\d+) times/.exec(await host.agent.host.containers.logs(id, 10))?.[1] ?? 0)
+  Number(/started (\d+) times/.exec((await host.agent.host.containers.logs(id, 10)).text)?.[1] ?? 0)
 export const powerOn = ({ host }: GpuWorld, id: string) => host.agent.host.containers.power(id)
 
 /** The cards that were given back are checked. */

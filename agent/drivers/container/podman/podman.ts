@@ -18,7 +18,7 @@ import { letHooksIn } from './bundle.ts'
 import { Cgroups } from './cgroups.ts'
 import { Engine, type EngineOptions } from './engine.ts'
 import { PodmanImages } from './images.ts'
-import { lastLines } from './logs.ts'
+import { readLog } from './logs.ts'
 import { isAlive, processOf, trafficOf } from './processes.ts'
 import { type ContainerRecord, openRecords, type Records } from './records.ts'
 import { type ImageConfig, specOf, volumeName } from './spec.ts'
@@ -170,9 +170,14 @@ export class PodmanContainers implements Containers {
     return running.map(({ workload }) => this.cgroups.usage(workload))
   }
 
-  async logs(workload: string, lines: number) {
+  async logs(workload: string, lines: number, since?: string) {
     this.mustHave(workload)
-    return await lastLines(await this.podman.api(), workload, lines)
+    const api = await this.podman.api()
+    const { HostConfig } = await api.ask<{ HostConfig: { LogConfig: { Path: string } } }>(
+      'GET',
+      `/containers/${workload}/json`,
+    )
+    return readLog(HostConfig.LogConfig.Path, lines, since)
   }
 
   async runInside(workload: string, command: readonly string[]) {
