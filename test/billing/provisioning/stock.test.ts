@@ -316,3 +316,35 @@ test('twenty packages over ten thousand nodes are counted in a moment, whatever 
   expect(without!.available).toBeGreaterThan(10_000)
   expect(without!.code).toBe('no_capacity')
 }, 60_000)
+
+describe('the stock of a size', () => {
+  const ofSize = async (p: World, query = '', who: Who = p.owner) => await p.call(who, 'GET', `/stock/of-size${query}`)
+
+  test('is that of a package with this size, for all locations together', async () => {
+    using p = await world()
+    const { vcpus: _, memoryMb, diskGb, ipv4, ipv6Prefix } = (await p.admin('GET', '/admin/packages')).data[0]
+    const query = `?memoryMb=${memoryMb}&diskGb=${diskGb}&ipv4=${ipv4}${ipv6Prefix ? `&ipv6Prefix=${ipv6Prefix}` : ''}`
+    const [line] = await stockOf(p)
+    const { body } = await ofSize(p, query)
+    expect(body).toMatchObject({ available: line!.available, locations: [{ location: line!.location }] })
+    expect(body.locations[0].limit).toBe(line!.limit)
+    await p.admin('POST', '/admin/servers', waiting(p))
+    expect((await ofSize(p, query)).body.available).toBe(line!.available - 1)
+  })
+  test('is none for a size that no node has, and where there is no such storage', async () => {
+    using p = await world()
+    expect((await ofSize(p, '?memoryMb=4194304')).body).toMatchObject({
+      available: 0,
+      locations: [{ limit: 'memory' }],
+    })
+    expect((await ofSize(p, '?storageClass=tape')).body).toMatchObject({
+      available: 0,
+      locations: [{ limit: 'storage_class' }],
+    })
+    expect((await ofSize(p, '?memoryMb=0')).body.error.code).toBe('invalid_request')
+  })
+  test('is not for customers', async () => {
+    using p = await world()
+    expect((await ofSize(p, '', p.account('customer', 'Clara'))).status).toBe(403)
+  })
+})
