@@ -35,7 +35,7 @@ export const layout = (frame: Frame<Always>): Html => <Document {...frame} />
 export const beside = ({ always }: Frame<Always>): Html => (
   <>
     <RunningJobs total={always.running?.total} />
-    <UnreadNotices total={always.unread?.total} />
+    <UnreadNotices of={always.unread} />
     {always.marks && <NavMarks marks={always.marks.marks} />}
   </>
 )
@@ -118,7 +118,7 @@ const App = ({ nav, always, children }: AppProps) => (
       <SearchButton />
       <span class="grow" />
       <RunningJobs total={always.running?.total} />
-      <UnreadNotices total={always.unread?.total} />
+      <UnreadNotices of={always.unread} />
       <AccountMenu current={nav} />
     </header>
     <Navigation current={nav} marks={always.marks?.marks} />
@@ -195,17 +195,21 @@ function RunningJobs({ total }: { total: number | undefined }) {
   )
 }
 
-/** The way to the notices, with the number of unread ones. Every answer that holds a newer one puts it in its place. */
-function UnreadNotices({ total }: { total: number | undefined }) {
-  if (total === undefined) return null
+/**
+ * The way to the notices, with the number of unread ones, in red while one is about an outage. Every answer that holds
+ * a newer one puts it in its place.
+ */
+function UnreadNotices({ of }: { of: Always['unread'] }) {
+  if (!of) return null
+  const { total, outages } = of
   return (
     <a class={`btn bare${total ? '' : ' ico'}`} id="unread" href="/account/notifications" hx-swap-oob="outerMorph">
       <Icon name="bell" />
       <span class="sr">Notices</span>
       {total > 0 && (
-        <b>
+        <b class={outages > 0 ? 'st tag bad' : undefined}>
           {total > 99 ? '99+' : total}
-          <span class="sr"> unread</span>
+          <span class="sr"> unread{outages > 0 && `, ${outages} about an outage`}</span>
         </b>
       )}
     </a>

@@ -5,7 +5,8 @@ import { page } from '../../kernel/api/list.ts'
 import { described, fields, namedSchema, nullable, operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf } from '../../kernel/api/query.ts'
 import { iso, isoOrNull } from '../../kernel/db/clock.ts'
-import { markRead, pageOfNotices, type StoredNotice } from './queries.ts'
+import type { Registry } from '../../kernel/registry.ts'
+import { markRead, pageOfNotices, type StoredNotice, unreadAndGoingOn } from './queries.ts'
 
 const noticeResponse = namedSchema('Notice', {
   id: t.String(),
@@ -38,9 +39,20 @@ export const listNotices = operation({
   ...forPeople,
   query: { unread: oneOf(['true'], 'Only those that were not read yet.') },
   pages: { usual: 25, most: 100 },
-  response: page(noticeResponse),
-  run: (call) => pageOfNotices(call, call.query['unread'] === 'true', show),
+  response: t.Object({
+    ...page(noticeResponse).properties,
+    outages: described(t.Integer(), 'So many unread ones are about something that is down now.'),
+  }),
+  run: (call) => ({
+    ...pageOfNotices(call, call.query['unread'] === 'true', show),
+    outages: unreadAndGoingOn(call.tx, call.actor.accountId, outageKinds(call.registry)),
+  }),
 })
+
+const outageKinds = ({ features }: Registry): string[] =>
+  features.flatMap(({ notices = {} }) =>
+    Object.entries(notices).flatMap(([kind, { isOutage }]) => (isOutage ? kind : [])),
+  )
 
 export const readNotices = operation({
   id: 'notices.read',

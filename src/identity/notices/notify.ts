@@ -20,6 +20,8 @@ export type NoticeDeclaration = {
   mail: 'optional' | 'always'
   /** It is about a location, and a person may choose the locations of which it comes. */
   byLocation?: true
+  /** Something is down until its state is over: while nobody has read it, it is marked in red on every page. */
+  isOutage?: true
 }
 
 declare module '../../kernel/feature.ts' {

@@ -1,4 +1,4 @@
-import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { newest } from '../../kernel/api/list.ts'
 import type { ReadContext } from '../../kernel/api/operation.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
@@ -18,6 +18,26 @@ export const pageOfNotices = <Shown>(call: ReadContext, isUnread: boolean, show:
     where: ofAccount(call.actor.accountId, isUnread ? isNull(notices.readAt) : undefined),
     show,
   })
+
+/** How many unread notices of these kinds are about a state that goes on. */
+export const unreadAndGoingOn = (tx: Db, accountId: string, kinds: readonly string[]): number =>
+  kinds.length === 0
+    ? 0
+    : tx
+        .select({ n: count() })
+        .from(notices)
+        .where(
+          ofAccount(
+            accountId,
+            and(
+              isNull(notices.readAt),
+              isNotNull(notices.about),
+              isNull(notices.overAt),
+              inArray(notices.kind, [...kinds]),
+            ),
+          ),
+        )
+        .get()!.n
 
 /** Ids sort by time: every unread notice up to the one with this id is read; without an id, all of them. */
 export const markRead = (tx: Tx, accountId: string, upTo: string | undefined, now: number): number =>

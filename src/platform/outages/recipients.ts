@@ -18,6 +18,7 @@ export const outageNotices = {
     right: 'nodes:read',
     mail: 'optional',
     byLocation: true,
+    isOutage: true,
   },
   storage_nearly_full: {
     when: 'the storage of a node is nearly full',

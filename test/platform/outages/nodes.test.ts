@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { addDrain } from '../../support/nodes/drains.ts'
 import { addGpuHost, addGpuOffer } from '../../support/nodes/gpus.ts'
+import { htmlOf } from '../../support/pages/pages-for.ts'
 import type { World } from '../../support/world/panel.ts'
 import { events, known, mailsTo, noticesOf, outageWorld, pass, subjectsTo, watch } from './world.ts'
 
@@ -54,6 +55,24 @@ describe('a node that goes away', () => {
     expect((await attention(p)).map(({ what }) => what)).toEqual([])
     await pass(p, 900)
     expect([types(p), subjectsTo(p, p.owner).length]).toEqual([['node.away', 'node.back'], 2])
+  })
+  test('marks the bell in red while it is away and nobody has read of it', async () => {
+    using p = await outageWorld()
+    const bell = async () => /<a[^>]*id="unread"[\s\S]*?<\/a>/.exec(await htmlOf(p, p.owner, '/admin/jobs'))![0]
+    const outages = async () => (await p.call(p.owner, 'GET', '/notices?unread=true')).body.outages
+    expect([await bell(), await outages()]).toEqual([expect.not.stringContaining('bad'), 0])
+    p.node.agent.disconnect()
+    await pass(p, 70)
+    expect(await outages()).toBe(1)
+    expect(await bell()).toContain('<b class="st tag bad">1<span class="sr"> unread, 1 about an outage</span>')
+    p.node.agent.connect()
+    await pass(p, 15)
+    expect([await bell(), await outages()]).toEqual([expect.not.stringContaining('bad'), 0])
+    p.node.agent.disconnect()
+    await pass(p, 700)
+    expect(await bell()).toContain('class="st tag bad"')
+    await p.call(p.owner, 'POST', '/notices/actions/read', {})
+    expect([await bell(), await outages()]).toEqual([expect.not.stringContaining('bad'), 0])
   })
   test('and is back within a minute is told to nobody', async () => {
     using p = await outageWorld()
