@@ -25,6 +25,8 @@ export type Calling = {
    * named.
    */
   secret?: { field: string; title: string; words: string; into?: string }
+  /** The page that takes the form where no script sends it; without it the browser is told that it needs one. */
+  takenBy?: `/${string}`
   /** A function that gets the response, and the part of the page that it is about. */
   hands?: { to: keyof typeof handlers; at: string }
 }
@@ -81,6 +83,7 @@ export function CallForm({ op, params = {}, body = {}, children, ...how }: CallF
   if (how.id) attributes['id'] = how.id
   if (how.done) attributes['data-done'] = how.done
   if (how.leadsTo) attributes['data-then'] = how.leadsTo
+  if (how.takenBy) attributes['action'] = how.takenBy
   if (how.leavesBy) attributes['data-leaves'] = how.leavesBy
   if (how.atOnce) attributes['hx-trigger'] = 'load, submit'
   if (how.redraws) attributes['data-redraw'] = ''

@@ -99,7 +99,7 @@ export function AccountMenu({ current }: { current: string | undefined }) {
           </a>
         )}
         <hr />
-        <Action op={signOut} label="Sign out" icon="out" leadsTo="/login" inMenu />
+        <Action op={signOut} label="Sign out" icon="out" leadsTo="/login" takenBy="/sign-out" inMenu />
       </div>
     </details>
   )

@@ -14,6 +14,9 @@ import { JsonPage } from './list.ts'
 import type { ByteFile, CallRequest, CallResult, Gate, Operation, Query } from './operation.ts'
 import { asJson, type IncomingRequest, JsonResponse, refuse } from './response.ts'
 
+/** Tells the browser to forget all that it kept of this site, but for its files and cookies. */
+export const CLEARS_SITE_DATA = '"storage"'
+
 export const API_ROOT = '/api/v1'
 
 export type Sender = {
@@ -182,7 +185,7 @@ function show(op: Operation, result: CallResult, method: string): Response {
     })
   const response = new JsonResponse(jsonOf(body), status)
   if (replayed) response.headers.set('Idempotency-Replayed', 'true')
-  if (op.clearsSiteData) response.headers.set('Clear-Site-Data', '"storage"')
+  if (op.clearsSiteData) response.headers.set('Clear-Site-Data', CLEARS_SITE_DATA)
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
   return response
 }

@@ -1,7 +1,7 @@
 // The form of a page, sent by a browser whose script is off or has not loaded yet. It calls the operation that the
 // script would call, through the same gate: limits, audit log and lock-out are the same.
 import { ApiError, type FieldError } from '../api/errors.ts'
-import { formFrom } from '../api/http.ts'
+import { CLEARS_SITE_DATA, formFrom } from '../api/http.ts'
 import { type IncomingRequest, refusalFrom } from '../api/response.ts'
 import { type NativeForm, type Page, readAll, render } from './page.ts'
 import { needsScript } from './refused-page.ts'
@@ -18,14 +18,18 @@ export async function takeForm(
   params: Record<string, string>,
 ): Promise<Response> {
   const { httpContext } = site
-  const { op, keeps, leadsTo } = p.takes
+  const { op, keeps, leadsTo, signedIn } = p.takes
   const body = await formFrom(httpContext, op, request)
   // Another form of the page.
-  if (!Object.keys(op.body?.properties ?? {}).some((name) => name in body)) throw needsScript('not_possible')
-  const at = atFor(site, request, params, undefined)
+  const fields = Object.keys(op.body?.properties ?? {})
+  if (fields.length && !fields.some((name) => name in body)) throw needsScript('not_possible')
+  const sender = signedIn && httpContext.authenticate(request, 'page')
+  if (sender && !sender.actor) return seeOther('/login')
+  const at = atFor(site, request, params, sender)
   try {
-    const { body: response, cookies = [] } = await httpContext.gate(op, undefined, { body, client: request.info })
+    const { body: response, cookies = [] } = await httpContext.gate(op, sender?.actor, { body, client: request.info })
     const answer = seeOther(leadsTo(response, at))
+    if (op.clearsSiteData) answer.headers.set('Clear-Site-Data', CLEARS_SITE_DATA)
     for (const cookie of cookies) answer.headers.append('Set-Cookie', cookie)
     return answer
   } catch (thrown) {

@@ -158,9 +158,13 @@ export type Page<R extends Reads = any> = {
   view(data: Answers<R> & { at: At }): Html
 }
 
-/** A form that a browser may send by itself, to the page's address. It calls an operation that is open to anyone. */
+/**
+ * A form that a browser may send by itself, to the page's address. It calls an operation that is open to anyone, or,
+ * with `signedIn`, one that its sender may call.
+ */
 export type NativeForm = {
   op: Operation
+  signedIn?: true
   /** The fields that the form has again when it is refused; never a secret. */
   keeps: readonly string[]
   /** The page to go to then. */

@@ -111,3 +111,42 @@ describe('the form of the sign-in page, without script', () => {
     expect(p.fingerprint()).toBe(before)
   })
 })
+
+describe('the button that signs out, without script', () => {
+  test('ends this session alone, clears what the browser keeps, and leads to the sign-in page', async () => {
+    using p = await panel()
+    const cal = person(p)
+    const other = p.account('customer', 'Otto')
+    const signedIn = await submit(p, '/login', { email: cal.email, password })
+    const headers = { Cookie: `__Host-panel=${cookieIn(signedIn, 'panel')}` }
+    const html = await (await p.controller.router.fetch(new Request('http://localhost/', { headers }))).text()
+    const form = /<form(?=[^>]*data-call="sessions.end")[^>]*>/.exec(html)![0]
+    expect(form).toContain('action="/sign-out"')
+    const before = sessions(p)
+    const answer = await submit(p, '/sign-out', {}, headers)
+    expect([answer.status, answer.headers.get('Location')]).toEqual([303, '/login'])
+    expect(answer.headers.get('Clear-Site-Data')).toBe('"storage"')
+    expect(answer.headers.getSetCookie().join()).toContain('__Host-panel=;')
+    expect(sessions(p)).toBe(before - 1)
+    expect(lines(p).at(-1)).toEqual(['sessions.end', 'done', null])
+    const again = await p.controller.router.fetch(new Request('http://localhost/', { headers }))
+    expect(again.headers.get('Location')).toStartWith('/login')
+    expect((await p.call(other, 'GET', '/account')).status).toBe(200)
+  })
+  test('does nothing for a form of another site, and leads who is not signed in to the sign-in page', async () => {
+    using p = await panel()
+    const cal = p.account('customer', 'Cal')
+    const before = p.fingerprint(['audit'])
+    const Cookie = `__Host-panel=${cal.cookie}`
+    const foreign = await submit(
+      p,
+      '/sign-out',
+      {},
+      { Cookie, Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site' },
+    )
+    expect([foreign.status, foreign.headers.getSetCookie()]).toEqual([403, []])
+    const stranger = await submit(p, '/sign-out', {})
+    expect([stranger.status, stranger.headers.get('Location')]).toEqual([303, '/login'])
+    expect(p.fingerprint(['audit'])).toBe(before)
+  })
+})
