@@ -24,6 +24,12 @@ const byName: Source = {
       ...(server.nodeConnected && server.allowed.includes('restart')
         ? [{ title: 'Restart', href: null, operation: powerServer.id }]
         : []),
+      ...(status === 'running' && server.sshCommand
+        ? [{ title: 'Copy SSH command', href: null, operation: null, copies: server.sshCommand }]
+        : []),
+      ...(actor.kind === 'staff' && status !== 'terminated' && actor.scopes.has('servers:move')
+        ? [{ title: 'Move', href: `${listIn(area)}/${id}/move`, operation: null }]
+        : []),
       ...(seesOwners && owner.id !== actor.accountId
         ? [{ title: `Open owner ${owner.name}`, href: `${area}/customers/${owner.id}`, operation: null }]
         : []),

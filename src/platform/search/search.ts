@@ -15,7 +15,7 @@ const isThing = (type: string) => !(entries as readonly string[]).includes(type)
 /** Results per search. */
 export const MOST = 12
 
-type Found = Required<SearchRow> & { type: string; href: string; actions: HitAction[] }
+type Found = Required<SearchRow> & { type: string; href: string; actions: Required<HitAction>[] }
 
 /** Without a text, the actions; with one, everything that has each of its words in its name, in whatever order. */
 function found(call: ReadContext, text: string): Found[] {
@@ -46,7 +46,9 @@ function found(call: ReadContext, text: string): Found[] {
   // Something is done with the one that is meant.
   if (!first?.id || (second && !first.exact) || (second?.exact && second.type === first.type)) return found
   const { actions } = sources.find(({ type }) => type === first.type) ?? {}
-  return actions ? [{ ...first, actions: actions(call, first.id) }, ...found.slice(1)] : found
+  if (!actions) return found
+  const open = actions(call, first.id).map((action) => ({ copies: null, ...action }))
+  return [{ ...first, actions: open }, ...found.slice(1)]
 }
 const plainRow = { detail: null, exact: false, terminated: false, actions: [] }
 
@@ -94,9 +96,16 @@ export const search = operation({
         href: t.String(),
         exact: described(t.Boolean(), 'The whole text is its id, address or name. Such ones come first.'),
         actions: described(
-          t.Array(t.Object({ title: t.String(), href: nullable(t.String()), operation: nullable(t.String()) })),
-          'A page that its reader can open for it, or an operation that can be called on it now. Only the first hit ' +
-            'has them, where it alone is meant.',
+          t.Array(
+            t.Object({
+              title: t.String(),
+              href: nullable(t.String()),
+              operation: nullable(t.String()),
+              copies: described(nullable(t.String()), 'A text of it to copy, such as its SSH command.'),
+            }),
+          ),
+          'A page that its reader can open for it, an operation that can be called on it now, or a text to copy. ' +
+            'Only the first hit has them, where it alone is meant.',
         ),
         terminated: described(t.Boolean(), 'Only staff find what is terminated. It comes last, but for exact hits.'),
       }),

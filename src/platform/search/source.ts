@@ -9,8 +9,8 @@ export type SearchRow = {
   exact?: boolean
   terminated?: boolean
 }
-/** A page to open for a hit, or an operation that is called on it. */
-export type HitAction = { title: string; href: string | null; operation: string | null }
+/** A page to open for a hit, an operation that is called on it, or a text of it that is copied. */
+export type HitAction = { title: string; href: string | null; operation: string | null; copies?: string | null }
 export type SearchSource = {
   /** The kind of thing, such as `server`. */
   type: string

@@ -306,9 +306,18 @@ describe('the order of what is found', () => {
   test('says what can be done with the one that is meant, as far as its asker may', async () => {
     using p = await sold()
     const titles = async (who: Who, q: string) => (await hits(p, who, q))[0]?.actions.map(({ title }) => title)
-    expect(await titles(p.owner, 'web01')).toEqual(['Open console', 'Restart', 'Open owner Cal'])
-    expect(await titles(p.customer, 'web01')).toEqual(['Open console', 'Restart'])
-    expect(await titles(p.staff(['servers.see_all']), 'web01')).toEqual(['Open console'])
+    const forOwner = ['Open console', 'Restart', 'Copy SSH command']
+    expect(await titles(p.owner, 'web01')).toEqual([...forOwner, 'Move', 'Open owner Cal'])
+    expect(await titles(p.customer, 'web01')).toEqual(forOwner)
+    expect(await titles(p.staff(['servers.see_all']), 'web01')).toEqual(['Open console', 'Copy SSH command'])
+    const [hit] = (await p.call(p.owner, 'GET', '/search?q=web01')).body.data
+    expect(hit.actions).toMatchObject([
+      {},
+      {},
+      { copies: `ssh root@${p.ipv4}`, href: null, operation: null },
+      { href: `/admin/servers/${p.serverId}/move`, copies: null },
+      {},
+    ])
     expect(await titles(p.owner, 'web0')).toEqual([])
     p.db.$client.run("UPDATE workloads SET terminated_at = 1, lifecycle = 'terminated'")
     expect(await titles(p.owner, 'web01')).toEqual(['Open owner Cal'])
@@ -322,6 +331,16 @@ describe('its page', () => {
     expect(text).toContain('action="/search" method="get"')
     expect(text).toContain(`role="option" id="found-0" href="/servers/${p.serverId}"`)
     expect(await page(p, `/search?q=${encodeURIComponent('<b>')}`, p.customer)).toContain('“&lt;b>”')
+  })
+  test('has a heading above each kind, which is the name of its group, and a button that copies', async () => {
+    using p = await sold()
+    const text = await page(p, '/search?q=web01', p.owner)
+    const groups = [
+      ...text.matchAll(/<div role="group" aria-label="([^"]+)"><small class="muted" aria-hidden="true">([^<]+)</g),
+    ]
+    expect(groups.map(([, name, heading]) => [name, heading])[0]).toEqual(['Servers', 'Servers'])
+    expect(groups.length).toBe(new Set(groups.map(([, name]) => name)).size)
+    expect(text).toContain(`data-copy="ssh root@${p.ipv4}"`)
   })
   test('is a dialog on every other page', async () => {
     using p = await sold()

@@ -26,8 +26,15 @@ type Shown = Pick<Found, 'type' | 'title' | 'href'> & Partial<Found>
 const Results = ({ found, q }: { found: readonly Shown[]; q: string }) => (
   <>
     <div id="found" role="listbox" aria-label="Results" data-for={q.trim()}>
-      {found.map((f, i) => (
-        <Hit of={f} id={`found-${i}`} />
+      {runsOf(found).map(({ type, from, hits }) => (
+        <div role="group" aria-label={headingOf(type)}>
+          <small class="muted" aria-hidden="true">
+            {headingOf(type)}
+          </small>
+          {hits.map((f, i) => (
+            <Hit of={f} id={`found-${from + i}`} />
+          ))}
+        </div>
       ))}
     </div>
     <WithHit of={found[0]} />
@@ -36,6 +43,21 @@ const Results = ({ found, q }: { found: readonly Shown[]; q: string }) => (
     </p>
   </>
 )
+
+/** Neighbours of one kind have a heading: exact hits come first, so a kind may have two. */
+function runsOf(found: readonly Shown[]) {
+  const runs: { type: string; from: number; hits: Shown[] }[] = []
+  for (const [from, hit] of found.entries()) {
+    const last = runs.at(-1)
+    if (last?.type === hit.type) last.hits.push(hit)
+    else runs.push({ type: hit.type, from, hits: [hit] })
+  }
+  return runs
+}
+const headingOf = (type: string) => {
+  const [, word] = shapeOf(type)
+  return type === 'address' ? 'Address history' : `${word.charAt(0).toUpperCase()}${word.slice(1)}s`
+}
 
 /** There may be more than are shown. */
 const countOf = ({ length }: readonly Shown[]) => (length < MOST ? `${length} found` : `The best ${length} are shown`)
@@ -57,8 +79,13 @@ const Hit = ({ of: f, id }: { of: Shown; id: string }) => (
 const WithHit = ({ of: hit }: { of: Shown | undefined }) =>
   hit?.id && hit.actions?.length ? (
     <div class="bar" role="group" aria-label={`With ${hit.title}`}>
-      {hit.actions.map(({ title, href, operation }) =>
-        href ? (
+      {hit.actions.map(({ title, href, operation, copies }) =>
+        copies ? (
+          <button type="button" class="btn s" data-copy={copies}>
+            <Icon name="copy" />
+            {title}
+          </button>
+        ) : href ? (
           <a class="btn s" href={href}>
             {title}
           </a>
