@@ -52,7 +52,8 @@ export const listNodes = operation({
   },
 })
 
-const MOST_ABSENCES = 20
+/** A day of a node that is away every quarter of an hour. */
+export const MOST_ABSENCES = 100
 
 export const getNode = operation({
   id: 'nodes.get',

@@ -1,5 +1,6 @@
 // The strip of heartbeats says of each minute what is known of it.
 import { expect, test } from 'bun:test'
+import { MOST_ABSENCES } from '../../../src/fleet/nodes/nodes.ts'
 import { heartbeatsOf } from '../../../views/fleet/nodes/heartbeats.tsx'
 import { pagesFor } from '../../support/pages/pages-for.ts'
 import { world } from '../../support/world/panel.ts'
@@ -14,11 +15,11 @@ const measured = (...gaps: number[]) => {
   return { from: new Date(from).toISOString(), resolutionSeconds: 60, series: { cpuPercent } } as never
 }
 const minutesOf = (absences: { from: string; to: string | null }[], metrics = measured()) =>
-  heartbeatsOf({ absences }, metrics, now).minutes
+  heartbeatsOf({ absences }, metrics, now).beats
 
 test('an hour of measurements is an hour of heartbeats, and ends with this minute', () => {
-  const { from, minutes } = heartbeatsOf({ absences: [] }, measured(), now)
-  expect([minutes.length, new Set(minutes)]).toEqual([60, new Set(['heard'])])
+  const { from, beats } = heartbeatsOf({ absences: [] }, measured(), now)
+  expect([beats.length, new Set(beats)]).toEqual([60, new Set(['heard'])])
   expect(new Date(from).toISOString()).toBe('2026-11-27T11:01:00.000Z')
 })
 
@@ -30,6 +31,27 @@ test('each minute of an absence is away, at its edges too, and what a node measu
 
 test('minutes without measurement and without absence are unknown, but the newest are still on their way', () => {
   expect(minutesOf([], measured(0, 1, 20)).flatMap((minute, i) => (minute === 'unknown' ? [59 - i] : []))).toEqual([20])
+})
+
+/** Measured in each ten minutes of the day but those of `gaps`, which are ten minutes ago each. */
+const measuredDay = (...gaps: number[]) => {
+  const cpuPercent = Array.from({ length: 144 }, (_, i) => (gaps.includes(144 - i) ? null : 5))
+  return { from: '2026-11-26T12:00:00.000Z', resolutionSeconds: 600, series: { cpuPercent } } as never
+}
+
+test('a day has a bar for ten minutes, and an absence of a minute is not lost in it', () => {
+  const { from, beats } = heartbeatsOf({ absences: [] }, measuredDay(40), now, 'day')
+  expect([beats.length, new Date(from).toISOString()]).toEqual([144, '2026-11-26T12:10:00.000Z'])
+  expect(beats.flatMap((beat, i) => (beat === 'unknown' ? [143 - i] : []))).toEqual([40])
+  const away = heartbeatsOf({ absences: [{ from: iso(605), to: iso(604) }] }, measuredDay(), now, 'day').beats
+  expect(away.flatMap((beat, i) => (beat === 'away' ? [143 - i] : []))).toEqual([61])
+})
+
+test('before the oldest absence that is known of a node that was away very often nothing is known', () => {
+  const absences = Array.from({ length: MOST_ABSENCES }, (_, i) => ({ from: iso(i * 5 + 3), to: iso(i * 5 + 2) }))
+  const { beats } = heartbeatsOf({ absences }, measuredDay(), now, 'day')
+  expect(new Set(beats.slice(0, 90))).toEqual(new Set(['unknown']))
+  expect(heartbeatsOf({ absences: absences.slice(1) }, measuredDay(), now, 'day').beats[0]).toBe('heard')
 })
 
 test('the page of a node has its heartbeats and what is on it before the facts of its host', async () => {
@@ -50,4 +72,8 @@ test('the page of a node has its heartbeats and what is on it before the facts o
   expect(away.order.slice(0, 4)).toEqual(['heartbeats', 'servers', 'try', 'facts'])
   expect(away.html).toMatch(/none since <time[^>]*data-clock/)
   expect(away.html).toMatch(/Away for\D*5 min/)
+  const day = await (await fetch(new URL(`/admin/nodes/${p.node.id}?beats=day`, pages.url))).text()
+  expect(day).toContain('Heartbeats, last day')
+  expect(day.match(/<rect /g)!.length).toBeGreaterThanOrEqual(144)
+  expect(whole.html).toContain(`href="/admin/nodes/${p.node.id}?beats=day"`)
 })

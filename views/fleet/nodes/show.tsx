@@ -35,19 +35,19 @@ import { MoveLink } from '../../compute/transfers/move-link.tsx'
 import { JobTable } from '../../platform/jobs/table.tsx'
 import { NodeActions } from './actions.tsx'
 import { NodeHead } from './frame.tsx'
-import { Absences, Heartbeats } from './heartbeats.tsx'
+import { Absences, beatSpanIn, beatSpans, Heartbeats } from './heartbeats.tsx'
 import { DiskMeter, MemoryMeter, type ShownNode, virtualisation } from './load.tsx'
 import { awaySince, Stale } from './stale.tsx'
 import { UplinkOf } from './uplink.tsx'
 import { Warnings, WhatToTry } from './warnings.tsx'
 
 const reads = {
-  node: getNode,
+  node: reading(getNode, ({ params }) => ({ params })),
   servers: ifAllowed(listAllServers, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '50' } })),
   instances: ifAllowed(listAllInstances, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
   volumes: ifAllowed(listVolumes, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '20' } })),
   maintenance: ifAllowed(getMaintenance),
-  minutes: reading(getNodeMetrics, ({ params }) => ({ params, query: { range: '1h', resolution: '60' } })),
+  heard: reading(getNodeMetrics, ({ params, query }) => ({ params, query: beatSpans[beatSpanIn(query)].metrics })),
   jobs: ifAllowed(listJobs, ({ params }) => ({ query: { nodeId: params['id'] ?? '', limit: '10' } })),
 }
 type Data = Answers<typeof reads>
@@ -62,7 +62,7 @@ export const nodePage = page({
   view: (data) => <NodePage {...data} />,
 })
 
-function NodePage({ node, maintenance, minutes, servers, instances, volumes, jobs }: Data) {
+function NodePage({ node, maintenance, heard, servers, instances, volumes, jobs }: Data) {
   const maintained = isInMaintenance(maintenance) ? maintenance : undefined
   return (
     <Live id="node" every={4}>
@@ -92,7 +92,7 @@ function NodePage({ node, maintenance, minutes, servers, instances, volumes, job
           </div>
         </div>
       )}
-      <Heartbeats of={node} metrics={minutes} />
+      <Heartbeats of={node} metrics={heard} />
       {servers && <Servers servers={servers} nodeId={node.id} />}
       {instances && instances.total > 0 && <Instances of={instances} nodeId={node.id} />}
       <div class="split">

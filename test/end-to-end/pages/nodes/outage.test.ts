@@ -56,6 +56,7 @@ beforeAll(async () => {
     'outage-locations': '/admin/node-groups',
     'outage-servers': '/admin/servers?state=unreachable',
     'outage-node': `/admin/nodes/${p.node.id}`,
+    'outage-node-day': `/admin/nodes/${p.node.id}?beats=day`,
     'outage-nodes': '/admin/nodes',
     'outage-storage': `/admin/nodes/${p.node.id}/storage`,
     'outage-metrics': `/admin/nodes/${p.node.id}/metrics?range=1h`,
