@@ -22,6 +22,7 @@ export const addresses = [
   '/gpu/new',
   '/reseller/gpu/new',
   '/admin/gpu-instances/many',
+  '/admin/gpu-instances/new',
   '/admin/bulk-actions',
   '/admin/traffic',
   '/admin/messages',

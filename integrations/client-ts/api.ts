@@ -3238,6 +3238,10 @@ export type InstanceLogs = {
   lines: (string)[]
   /** Earlier lines were left out because there were too many. */
   truncated: boolean
+  /** The lines came after `since`. false: they are the last ones, because no cursor was given or its host knows none. */
+  continues: boolean
+  /** The end of these lines: asked again with `since`, the log goes on from here. null: its host knows no cursors. */
+  cursor: string | null
 }
 
 export type InstanceMetrics = {
@@ -4033,14 +4037,6 @@ export type NoticeChoice = {
   byLocation: boolean
   /** The locations of which it comes. Empty: all of them, also later ones. */
   locationIds: (string)[]
-}
-
-export type NoticePage = {
-  data: (Notice)[]
-  /** Null on the last page. */
-  nextCursor: string | null
-  /** Of all pages together. */
-  total: number
 }
 
 export type OfferedImage = {
@@ -5617,6 +5613,23 @@ export type StockLine = {
   limit: "memory" | "reserve" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "hypervisor_silent" | "reconnecting" | "no_node" | "quota" | "suspended"
   /** The code that refuses the order behind the last one. */
   code: string
+}
+
+export type StockOfSize = {
+  /** In all locations together. */
+  available: number
+  /** Counting stopped there; there may be more. */
+  orMore: boolean
+  locations: (StockOfSizeLine)[]
+}
+
+export type StockOfSizeLine = {
+  location: LocationReference
+  /** So many orders are accepted now, one after another. */
+  available: number
+  orMore: boolean
+  /** What binds the number. */
+  limit: "memory" | "reserve" | "disk" | "storage_class" | "storage_silent" | "addresses" | "closed" | "disconnected" | "hypervisor_silent" | "reconnecting" | "no_node"
 }
 
 export type StorageFill = {
@@ -7339,6 +7352,8 @@ export interface Operations {
       sshKeyIds?: (string)[] | null
       /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
       httpPorts?: (number)[] | null
+      /** Variables as `NAME=value`; each replaces that of the image. */
+      environment?: (string)[] | null
       billingServiceId?: OneLineOfVisibleText0To100 | null
     }
     result: InstanceOrdered
@@ -7359,6 +7374,8 @@ export interface Operations {
       sshKeyIds?: (string)[] | null
       /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
       httpPorts?: (number)[] | null
+      /** Variables as `NAME=value`; each replaces that of the image. */
+      environment?: (string)[] | null
       billingServiceId?: OneLineOfVisibleText0To100 | null
     }
     result: InstanceOrdered
@@ -7402,7 +7419,7 @@ export interface Operations {
   /** The last lines that the program of a GPU instance wrote, read from its host now */
   'gpu-instances.logs': {
     path: { id: string }
-    query?: { lines?: number }
+    query?: { lines?: number; since?: string }
     result: InstanceLogs
   }
   /** The use of the cards of a GPU instance over time, in steps from 10 seconds to a day */
@@ -7411,7 +7428,7 @@ export interface Operations {
     query?: { range?: "1h" | "24h" | "7d" | "30d" | "1y"; from?: string; to?: string; resolution?: "10" | "60" | "300" | "600" | "1800" | "3600" | "7200" | "21600" | "86400" }
     result: InstanceMetrics
   }
-  /** Offers of which you may order GPU instances yourself, and where there is one now */
+  /** Offers of which you may order GPU instances, and where there is one now */
   'gpu-instances.offers': {
     query?: { cursor?: string; limit?: number }
     result: {
@@ -7441,6 +7458,8 @@ export interface Operations {
       sshKeyIds?: (string)[] | null
       /** Ports of the container with an HTTP name; none: no names. Null: the ports of its image. */
       httpPorts?: (number)[] | null
+      /** Variables as `NAME=value`; each replaces that of the image. */
+      environment?: (string)[] | null
     }
     result: InstanceOrdered
   }
@@ -8918,7 +8937,7 @@ export interface Operations {
         update?: AgentUpdate
       }
       inventoryAt: string | null
-      /** When it was not connected: the last 20, the newest first; to is null while it still is not. */
+      /** When it was not connected: the last 100, the newest first; to is null while it still is not. */
       absences: ({
         from: string
         to: string | null
@@ -9083,7 +9102,15 @@ export interface Operations {
   /** Notices of the own account, of the last 90 days */
   'notices.list': {
     query?: { unread?: "true"; cursor?: string; limit?: number }
-    result: NoticePage
+    result: {
+      data: (Notice)[]
+      /** Null on the last page. */
+      nextCursor: string | null
+      /** Of all pages together. */
+      total: number
+      /** So many unread ones are about something that is down now. */
+      outages: number
+    }
   }
   /** Mark notices as read */
   'notices.read': {
@@ -9968,11 +9995,13 @@ export interface Operations {
         href: string
         /** The whole text is its id, address or name. Such ones come first. */
         exact: boolean
-        /** A page that its reader can open for it, or an operation that can be called on it now. Only the first hit has them, where it alone is meant. */
+        /** A page that its reader can open for it, an operation that can be called on it now, or a text to copy. Only the first hit has them, where it alone is meant. */
         actions: ({
           title: string
           href: string | null
           operation: string | null
+          /** A text of it to copy, such as its SSH command. */
+          copies: string | null
         })[]
         /** Only staff find what is terminated. It comes last, but for exact hits. */
         terminated: boolean
@@ -10942,6 +10971,11 @@ export interface Operations {
   'stock.get': {
     query?: { packageId?: string; offerId?: string; nodeGroupId?: string; ownerId?: string }
     result: Stock
+  }
+  /** How many servers of a size each location takes now, whether or not a package has that size */
+  'stock.of-size': {
+    query?: { memoryMb?: number; diskGb?: number; ipv4?: number; ipv6Prefix?: number; storageClass?: string }
+    result: StockOfSize
   }
   /** How full each storage pool of a node was over time, in percent */
   'storage-pools.fill': {
@@ -12054,6 +12088,7 @@ export const routes: { readonly [Id in keyof Operations]: readonly [string, stri
   'staff.update': ['PATCH', '/admin/staff/{id}', false],
   'status.get': ['GET', '/status', false],
   'stock.get': ['GET', '/stock', false],
+  'stock.of-size': ['GET', '/stock/of-size', false],
   'storage-pools.fill': ['GET', '/admin/nodes/{id}/storage-pools/fill', false],
   'storage-pools.list': ['GET', '/admin/nodes/{id}/storage-pools', false],
   'storage-pools.update': ['PATCH', '/admin/storage-pools/{id}', false],

@@ -33,7 +33,11 @@ import { drainPage } from '../../views/compute/drains/show.tsx'
 import { instanceListPages } from '../../views/compute/gpu-instances/list.tsx'
 import { instanceLogsPages } from '../../views/compute/gpu-instances/logs.tsx'
 import { instanceMetricsPages } from '../../views/compute/gpu-instances/metrics.tsx'
-import { newInstancePage, resellerNewInstancePage } from '../../views/compute/gpu-instances/order.tsx'
+import {
+  newInstancePage,
+  resellerNewInstancePage,
+  staffNewInstancePage,
+} from '../../views/compute/gpu-instances/order.tsx'
 import { instanceSettingsPages } from '../../views/compute/gpu-instances/settings.tsx'
 import { instancePages } from '../../views/compute/gpu-instances/show.tsx'
 import { isosPages } from '../../views/compute/isos/list.tsx'
@@ -79,6 +83,7 @@ import {
 import { confirmPage } from '../../views/identity/auth/sign-in/recent-auth.tsx'
 import { secondFactorPage } from '../../views/identity/auth/sign-in/second-factor.tsx'
 import { signInPage } from '../../views/identity/auth/sign-in/sign-in.tsx'
+import { signOutPage } from '../../views/identity/auth/sign-in/sign-out.tsx'
 import { customersPage, resellerCustomersPage } from '../../views/identity/customers/list.tsx'
 import { customerPage, resellerCustomerPage } from '../../views/identity/customers/show.tsx'
 import { notificationsPage } from '../../views/identity/notices/list.tsx'
@@ -342,6 +347,7 @@ export const features: readonly Feature[] = [
       ...instanceListPages,
       newInstancePage,
       resellerNewInstancePage,
+      staffNewInstancePage,
       ...instancePages,
       ...instanceMetricsPages,
       ...instanceLogsPages,
@@ -390,7 +396,7 @@ export const features: readonly Feature[] = [
   { ...teamFeature, pages: [teamPage, joinPage] },
   {
     ...signInFeature,
-    pages: [signInPage, confirmPage, secondFactorPage, welcomePage, forgotPage, resetPage, signInLinkPage],
+    pages: [signInPage, signOutPage, confirmPage, secondFactorPage, welcomePage, forgotPage, resetPage, signInLinkPage],
   },
   sessionsFeature,
   linksFeature,

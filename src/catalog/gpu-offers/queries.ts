@@ -24,6 +24,10 @@ const isSelfService = sql`${gpuOffers.selfService} = 1 AND ${gpuOffers.archived}
 /** A slice of the offers that customers and resellers may order themselves, by name. */
 export const selfServiceOffers = (tx: Db, slice: Slice): GpuOffer[] => gpuOfferQueries.byName(tx, slice, isSelfService)
 export const countSelfServiceOffers = (tx: Db): number => gpuOfferQueries.count(tx, isSelfService)
+const isOnSale = sql`${gpuOffers.archived} = 0`
+/** A slice of all offers that are not archived, by name. */
+export const offersOnSale = (tx: Db, slice: Slice): GpuOffer[] => gpuOfferQueries.byName(tx, slice, isOnSale)
+export const countOffersOnSale = (tx: Db): number => gpuOfferQueries.count(tx, isOnSale)
 const anySelfService = prepared(({ $client }) =>
   $client.prepare('SELECT 1 FROM gpu_offers WHERE self_service = 1 AND archived = 0 LIMIT 1'),
 )

@@ -56,6 +56,28 @@ describe('a customer', () => {
     ])
     expect(p.auditLines().filter(({ operation }) => operation === 'gpu-instances.order')).toHaveLength(1)
   })
+  test('sets environment variables with the order: the container has them from its first start', async () => {
+    using p = await shop()
+    const environment = ['HF_TOKEN=hf_secret', 'MODE=train=1']
+    const { body } = await p.call(p.customer, 'POST', '/gpu-instances', { ...bodyOf(p), environment })
+    await p.settle()
+    expect((await showInstance(p, body.instanceId)).environment).toEqual(environment)
+    expect(p.host.agent.host.containers.definition(body.instanceId).environment).toEqual(
+      expect.arrayContaining([
+        { name: 'HF_TOKEN', value: 'hf_secret' },
+        { name: 'MODE', value: 'train=1' },
+      ]),
+    )
+    expect(JSON.stringify(p.auditLines())).not.toContain('hf_secret')
+  })
+  test('is refused a variable that is named twice, or is none', async () => {
+    using p = await shop()
+    for (const environment of [['A=1', 'A=2'], ['no value'], ['=1']])
+      expect(await refused(p, p.customer, '/gpu-instances', { ...bodyOf(p), environment })).toEqual([
+        422,
+        'validation_failed',
+      ])
+  })
   test('sends the same key twice and gets one instance', async () => {
     using p = await shop({ gpuLimit: 2 })
     const order = () => p.call(p.customer, 'POST', '/gpu-instances', bodyOf(p), { 'Idempotency-Key': 'order-1' })
@@ -252,4 +274,13 @@ describe('what an operator keeps', () => {
       image: { docsUrl: 'https://docs.example.com/a' },
     })
   })
+})
+
+test('staff see every offer that is on sale, whatever customers may order, and no limit of their own', async () => {
+  using p = await gpuWorld({ offer: { selfService: false } })
+  const { data, limit, notOrderable } = await offersFor(p, p.owner)
+  expect(data).toMatchObject([{ id: p.offerId, withinLimit: true, locations: [{ id: p.location, available: true }] }])
+  expect([limit, notOrderable]).toEqual([{ gpus: null, used: 0 }, null])
+  await p.admin('PATCH', `/admin/gpu-offers/${p.offerId}`, { archived: true })
+  expect((await offersFor(p, p.owner)).data).toEqual([])
 })

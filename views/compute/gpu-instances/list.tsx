@@ -90,6 +90,6 @@ export const NoInstances = ({ area, mayOrder = false }: { area: Area; mayOrder?:
       ? 'Choose an offer and a template; it is ready to log in within minutes.'
       : area === ''
         ? 'Your provider orders GPU instances for you; they appear here automatically.'
-        : 'Billing orders a GPU instance of an offer for a customer through the API; it appears here.'}
+        : 'Once there is a GPU offer, you and your billing system order instances of it for customers.'}
   </Empty>
 )

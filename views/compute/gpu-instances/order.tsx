@@ -1,16 +1,23 @@
-// The order of an instance on one page, by a customer for itself or by a reseller. Choices are the address; each
-// redraws what the others leave possible, with the reason.
+// The order of an instance on one page, by a customer for itself, by a reseller or by staff. Choices are the
+// address; each redraws what the others leave possible, with the reason.
 import { pageOf, pageOfList } from '../../../src/compute/gpu-instances/model.ts'
-import { createResellerInstance, orderInstance } from '../../../src/compute/gpu-instances/order/create.ts'
+import {
+  createInstance,
+  createResellerInstance,
+  orderInstance,
+} from '../../../src/compute/gpu-instances/order/create.ts'
 import { listOrderableOffers } from '../../../src/compute/gpu-instances/order/offers.ts'
+import { listCustomers } from '../../../src/identity/customers/customers.ts'
 import { getResellerAccount, listResellerCustomers } from '../../../src/identity/resellers/own.ts'
 import { listSshKeys } from '../../../src/identity/ssh-keys/ssh-keys.ts'
+import type { Operation } from '../../../src/kernel/api/operation.ts'
 import { type Answers, ifNamed, page, reading, readingAll } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { Price } from '../../catalog/goods.tsx'
 import { CallForm } from '../../components/action.tsx'
+import type { Area } from '../../components/area.ts'
 import { Checks, Radios } from '../../components/choices.tsx'
-import { Field } from '../../components/field.tsx'
+import { Field, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Empty, Facts, Note, Section } from '../../components/section.tsx'
@@ -31,7 +38,7 @@ type Offers = Answers<{ offers: typeof listOrderableOffers }>['offers']
 type Offer = Offers['data'][number]
 type Keys = Answers<{ keys: typeof listSshKeys }>['keys'] | undefined
 type OrderProps = {
-  area: '' | '/reseller'
+  area: Area
   offers: Offers
   /** Of the chosen owner. */
   keys: Keys
@@ -65,7 +72,24 @@ export const resellerNewInstancePage = page({
   view: ({ account, ...data }) => <OrderPage {...data} customers={withNamed(data)} itself={account} area="/reseller" />,
 })
 
-const orders = { '': orderInstance, '/reseller': createResellerInstance } as const
+export const staffNewInstancePage = page({
+  path: '/admin/gpu-instances/new',
+  reads: {
+    offers: readingAll(listOrderableOffers),
+    customers: reading(listCustomers, customersFound),
+    named: namedCustomer,
+    keys: ifNamed(listSshKeys, ({ query }) => (query['ownerId'] ? { params: { id: query['ownerId'] } } : undefined)),
+  },
+  title: 'Create GPU instance',
+  nav: 'gpu-instances',
+  view: (data) => <OrderPage {...data} customers={withNamed(data)} area="/admin" />,
+})
+
+const orders: Record<Area, Operation> = {
+  '': orderInstance,
+  '/reseller': createResellerInstance,
+  '/admin': createInstance,
+}
 
 /** Why an offer cannot be chosen; undefined: it can. */
 const offerObstacle = (o: Offer): string | undefined =>
@@ -99,7 +123,14 @@ function OrderPage(of: OrderProps) {
         <p class="sec first">Your account does not include ordering GPU instances.</p>
       ) : data.length === 0 ? (
         <Empty title="Nothing can be ordered here">
-          {notOrderable ?? 'No offer can be ordered in the panel now. Ask your provider.'}
+          {notOrderable ??
+            (of.area === '/admin' ? (
+              <>
+                An order names an offer. <Link to="/admin/gpu-offers">Add a GPU offer</Link> first.
+              </>
+            ) : (
+              'No offer can be ordered in the panel now. Ask your provider.'
+            ))}
         </Empty>
       ) : (
         <OrderForm of={of} choice={chosen(of, at.query)} />
@@ -117,7 +148,7 @@ const OrderForm = ({ of, choice }: Part) => (
           <OwnerChoice
             customers={of.customers}
             itself={of.itself}
-            none="You have no customer yet. Order for yourself."
+            none={of.area === '/admin' ? 'There is no customer yet.' : 'You have no customer yet. Order for yourself.'}
             value={choice.customer?.id}
           />
         </Section>
@@ -227,6 +258,15 @@ function NameAndAccess({ of: { area, keys }, choice: { customer, image } }: Part
         nullable
         placeholder={others.join(', ')}
         hint="Empty: those of the template. Where the location serves names, anyone who has the link can open it."
+      />
+      <TextArea
+        scope="new"
+        name="environment"
+        label="Environment variables"
+        as="lines"
+        mono
+        rows={3}
+        hint="One in each line, as NAME=value. Leave empty for those of the template. They can be changed later."
       />
     </div>
   )

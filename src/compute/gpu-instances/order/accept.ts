@@ -1,6 +1,7 @@
 // The common part of orders by staff, resellers and customers. Host, cards, ports, disk space and address are held by
 // the same transaction that accepts an order, so the last card is sold once.
 import { Type as t } from 'typebox'
+import { environmentField } from '../../../catalog/gpu-images/model.ts'
 import { gpuOffer, imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
 import { reserveInstance } from '../../../fleet/gpus/hold.ts'
 import { type Location, location } from '../../../fleet/locations/model.ts'
@@ -16,6 +17,7 @@ import {
   namedSchema,
   nullable,
   type Resource,
+  secret,
   see,
 } from '../../../kernel/api/operation.ts'
 import { startJob } from '../../../kernel/jobs/start.ts'
@@ -25,8 +27,9 @@ import { mustBeOrderable, welcomeOwner } from '../../workloads/order.ts'
 import { checkedHttpPorts, httpPortsField } from '../http/ports.ts'
 import { gpuInstanceKind, instanceJob, load, tell } from '../model.ts'
 import { insertInstance } from '../queries.ts'
-import { newJupyterToken } from '../run/container.ts'
+import { closedEnvironment, newJupyterToken } from '../run/container.ts'
 import { runningInstance } from '../run/run.ts'
+import { mustNameEachOnce } from '../settings/environment.ts'
 import { chosenKeys, everyKeyOf, keyIds } from '../settings/keys.ts'
 import { mustBeWithinLimit } from './limit.ts'
 
@@ -40,6 +43,9 @@ export const orderFields = {
   name: t.Optional(nullable(displayName)),
   sshKeyIds: t.Optional(described(nullable(keyIds), "Keys of the owner; left out: every key on the owner's account.")),
   httpPorts: t.Optional(httpPortsField),
+  environment: t.Optional(
+    described(nullable(secret(environmentField)), 'Variables as `NAME=value`; each replaces that of the image.'),
+  ),
 }
 type OrderBody = {
   offerId: string
@@ -48,6 +54,7 @@ type OrderBody = {
   name?: string | null
   sshKeyIds?: string[] | null
   httpPorts?: number[] | null
+  environment?: string[] | null
   billingServiceId?: string | null
 }
 
@@ -97,6 +104,8 @@ export function accept<B extends OrderBody>(
     )
   const sshKeys = body.sshKeyIds === undefined ? everyKeyOf(tx, owner.id) : chosenKeys(tx, owner.id, body.sshKeyIds)
   const httpPorts = checkedHttpPorts(body.httpPorts ?? null)
+  const environment = body.environment ?? []
+  mustNameEachOnce(environment)
   const need = needOf(offer)
   mustBeOrderable(tx, actor, owner, body.billingServiceId, (reseller) =>
     mustAllowInstance(tx, now, reseller, where, need),
@@ -110,7 +119,10 @@ export function accept<B extends OrderBody>(
   )
   const { id, nodeId } = held
   const jupyterToken = newJupyterToken(secrets, { id })
-  insertInstance(tx, { id, offerId: offer.id, imageId: image.id, jupyterToken, sshKeys, httpPorts })
+  insertInstance(tx, {
+    ...{ id, offerId: offer.id, imageId: image.id, jupyterToken, sshKeys, httpPorts },
+    environment: closedEnvironment(secrets, { id }, environment),
+  })
   if (body.billingServiceId) changeWorkload(tx, id, { billingServiceId: body.billingServiceId })
   tell(tx, now, 'gpu_instance.created', id, { orderedBy: actor.kind })
   welcomeOwner(tx, { secrets, clock, brandFor }, owner)

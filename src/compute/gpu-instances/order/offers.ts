@@ -1,10 +1,17 @@
-// Offers that a customer or a reseller may order itself, with their images and the locations that have one now.
+// Offers that a customer or a reseller may order itself, and all of them for staff, with their images and the
+// locations that have one now.
 import { type Static, Type as t } from 'typebox'
 import { priceOf, priceResponse } from '../../../catalog/goods.ts'
 import { gpuTemplateResponse, showGpuTemplate } from '../../../catalog/gpu-images/model.ts'
 import { gpuOfferFields } from '../../../catalog/gpu-offers/fields.ts'
 import { type GpuOffer, imagesOf, needOf } from '../../../catalog/gpu-offers/model.ts'
-import { countSelfServiceOffers, hasSelfServiceOffers, selfServiceOffers } from '../../../catalog/gpu-offers/queries.ts'
+import {
+  countOffersOnSale,
+  countSelfServiceOffers,
+  hasSelfServiceOffers,
+  offersOnSale,
+  selfServiceOffers,
+} from '../../../catalog/gpu-offers/queries.ts'
 import { gpuStockCounter } from '../../../fleet/gpus/placement.ts'
 import { knownModels } from '../../../fleet/gpus/queries.ts'
 import { allLocations } from '../../../fleet/locations/queries.ts'
@@ -40,12 +47,14 @@ const orderableOffer = namedSchema('OrderableGpuOffer', {
 
 /** The limit of GPUs, and how many are used of it; `gpus` null: not limited. */
 function limitOf(tx: Db, account: Account, reseller: Reseller | undefined) {
+  if (account.kind === 'staff') return { gpus: null, used: 0 }
   if (account.kind !== 'reseller') return { gpus: account.gpuLimit, used: gpusOf(tx, account) }
   return { gpus: reseller?.terms.quotas.gpus ?? null, used: gpusOf(tx, account) }
 }
 
 /** Why an account can order nothing now, in words for its holder; null: it can. */
 function notOrderableReason(account: Account, reseller: Reseller | undefined): string | null {
+  if (account.kind === 'staff') return null
   if (account.lockedAt !== null) return 'Your account is locked, so nothing new can be ordered. Ask your provider.'
   if (reseller && reseller.terms.suspendedAt !== null) return 'Nothing new can be ordered now. Ask your provider.'
   if (account.kind === 'customer' && account.gpuLimit === 0)
@@ -57,8 +66,8 @@ export const listOrderableOffers = operation({
   id: 'gpu-instances.offers',
   method: 'GET',
   path: '/gpu-offers',
-  summary: 'Offers of which you may order GPU instances yourself, and where there is one now',
-  access: { reseller: ['reseller:read'], customer: ['gpu:order'] },
+  summary: 'Offers of which you may order GPU instances, and where there is one now',
+  access: { staff: ['servers:create'], reseller: ['reseller:read'], customer: ['gpu:order'] },
   response: t.Object({
     data: t.Array(orderableOffer),
     nextCursor: nullable(t.String()),
@@ -99,10 +108,11 @@ export const listOrderableOffers = operation({
     const page = paginate({
       call,
       name: 'orderable GPU offers',
-      rows: (slice) => (isShown ? selfServiceOffers(tx, slice) : []),
+      rows: (slice) =>
+        account.kind === 'staff' ? offersOnSale(tx, slice) : isShown ? selfServiceOffers(tx, slice) : [],
       keyOf: ({ name }) => name,
       show,
-      total: () => (isShown ? countSelfServiceOffers(tx) : 0),
+      total: () => (account.kind === 'staff' ? countOffersOnSale(tx) : isShown ? countSelfServiceOffers(tx) : 0),
     })
     return { ...page, limit, notOrderable }
   },

@@ -8,6 +8,13 @@ import { updateInstance } from '../queries.ts'
 import { closedEnvironment } from '../run/container.ts'
 import { mustAllowFor, refusalsOf } from '../state.ts'
 
+/** Throws `validation_failed` where a variable is named twice. */
+export function mustNameEachOnce(environment: readonly string[]): void {
+  const names = environmentPairs(environment).map(({ name }) => name)
+  if (new Set(names).size < names.length)
+    throw invalid({ field: 'environment', message: 'must name each variable once.' })
+}
+
 export const setInstanceEnvironment = operation({
   id: 'gpu-instances.set-environment',
   method: 'PUT',
@@ -29,9 +36,7 @@ export const setInstanceEnvironment = operation({
   refuses: refusalsOf('environment'),
   example: { environment: ['HF_HOME=/workspace/hf'], command: null },
   run({ tx, actor, target, body, secrets }) {
-    const names = environmentPairs(body.environment).map(({ name }) => name)
-    const twice = names.find((name, n) => names.indexOf(name) < n)
-    if (twice !== undefined) throw invalid({ field: 'environment', message: 'must name each variable once.' })
+    mustNameEachOnce(body.environment)
     mustAllowFor(tx, actor, target, 'environment')
     updateInstance(tx, target.id, {
       environment: closedEnvironment(secrets, target, body.environment),

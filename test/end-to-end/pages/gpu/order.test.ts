@@ -42,6 +42,7 @@ for (const screen of shownScreens) {
   const pages = [
     ['the order of a customer', 'gpu-order', '/gpu/new', () => p.customer],
     ['the order of a reseller', 'gpu-order-reseller', '/reseller/gpu/new', () => rex],
+    ['the order of staff', 'gpu-order-staff', '/admin/gpu-instances/new', () => p.owner],
     ['an order where nothing is offered', 'gpu-order-none', '/gpu/new', () => p.account('customer', 'Nora')],
     ['the empty list of who may order', 'gpu-list-empty', '/gpu', () => p.customer],
     ['the offers of staff', 'gpu-offers', '/admin/gpu-offers', () => p.owner],
@@ -63,6 +64,7 @@ test('a customer chooses an offer and a template by the keyboard and orders', as
     await page.getByRole('radio', { name: 'Inference server' }).check()
     await page.waitForURL(/imageId=/)
     await page.getByRole('textbox', { name: 'Name optional', exact: true }).fill('Answers')
+    await page.getByLabel('Environment variables').fill('HF_HOME=/workspace/hf\nMODE=train')
     await page.getByRole('button', { name: 'Create GPU instance' }).click()
     await page.waitForURL(/\/gpu\/gpu_/)
     await p.settle()
@@ -70,10 +72,40 @@ test('a customer chooses an offer and a template by the keyboard and orders', as
     expect(data).toMatchObject([
       { name: 'Answers', offer: { name: '2 × L4' }, image: { name: 'Inference server' }, sshKeys: [{ id: p.keyId }] },
     ])
+    expect((await p.call(p.customer, 'GET', `/gpu-instances/${data[0].id}`)).body.environment).toEqual([
+      'HF_HOME=/workspace/hf',
+      'MODE=train',
+    ])
     // Two of three are in use now: the smaller offer alone is within the limit.
     await page.goto('/gpu/new')
     expect(await page.getByRole('radio', { name: '2 × L4' }).isDisabled()).toBe(true)
     expect(await page.getByRole('radio', { name: '1 × L4' }).isChecked()).toBe(true)
+    expect(complaints).toEqual([])
+  } finally {
+    await context.close()
+    await pages.stop(true)
+  }
+})
+
+test('staff order for a customer that they search for, also an offer that customers cannot order', async () => {
+  const offerId = await addGpuOffer(p, { name: 'Reserved L4', imageIds: [p.images[0]!] })
+  const otto = p.account('customer', 'Otto')
+  const pages = pagesFor(p, p.owner)
+  const { page, context, complaints } = await open(browser, shownScreens[0], pages.url.origin)
+  try {
+    await page.goto('/admin/gpu-instances/new')
+    expect(await page.getByText('Choose a customer first.').isVisible()).toBe(true)
+    await page.getByLabel('Find customer').fill('Otto')
+    await page.waitForURL(/owner=Otto/)
+    await page.getByRole('radio', { name: /^Otto/ }).check()
+    await page.waitForURL(/ownerId=/)
+    await page.getByRole('radio', { name: 'Reserved L4' }).check()
+    await page.waitForURL(new RegExp(`offerId=${offerId}`))
+    await page.getByRole('button', { name: 'Create GPU instance' }).click()
+    await page.waitForURL(/\/admin\/gpu-instances\/gpu_/)
+    await p.settle()
+    const { data } = (await p.call(otto, 'GET', '/gpu-instances')).body
+    expect(data).toMatchObject([{ offer: { name: 'Reserved L4' }, owner: { id: otto.id } }])
     expect(complaints).toEqual([])
   } finally {
     await context.close()
