@@ -3238,7 +3238,7 @@ export type InstanceLogs = {
   lines: (string)[]
   /** Earlier lines were left out because there were too many. */
   truncated: boolean
-  /** The lines came after `since`. false: they are the last ones, because no cursor was given or its host knows none. */
+  /** The lines came after `since`. false: they are the last ones; no cursor was given, or its host knows none. */
   continues: boolean
   /** The end of these lines: asked again with `since`, the log goes on from here. null: its host knows no cursors. */
   cursor: string | null

@@ -130,6 +130,7 @@ for (const name of [
   'outage-locations',
   'outage-servers',
   'outage-node',
+  'outage-node-day',
   'outage-nodes',
   'outage-storage',
   'outage-metrics',
