@@ -6,7 +6,7 @@ import { noteRefusal } from '../audit/refusals.ts'
 import { minute } from '../db/clock.ts'
 import { writeTogether } from '../db/group-commit.ts'
 import { looksLikeId } from '../db/ids.ts'
-import { changeMade, type Db, read, rehearse, type Tx } from '../db/open.ts'
+import { bytesOf, changeMade, type Db, read, rehearse, type Tx } from '../db/open.ts'
 import { JsonRow } from '../db/rendered.ts'
 import { mailServer } from '../mail/mail-server.ts'
 import { tellOwners } from '../mail/owner-notice.ts'
@@ -114,9 +114,10 @@ const passing =
     const rehearsal = (prepared: unknown) =>
       rehearse(db, (tx): CallResult => ({ ...answer(tx, prepared), status: 200 }))
     const finish = op.method === 'GET' ? look : rehearsed ? rehearsal : change
-    if (!op.prepare && !op.atReader) return finish(undefined)
-
     const { prepare } = op
+    const atReader = op.atReader && app.reader.isFor(bytesOf(db))
+    if (!prepare && !atReader) return finish(undefined)
+
     const early = read(db, (tx) => memory?.recall(tx) ?? { ...asked, db, target: targetIn(tx) })
     if ('status' in early) return early
     const ask = () => ({
@@ -127,7 +128,7 @@ const passing =
     })
     // A read of a token comes here inside of a transaction, which ends before the next turn.
     const waited = Promise.resolve()
-    if (!op.atReader) return waited.then(() => prepare!(early)).then(finish)
+    if (!atReader) return waited.then(() => prepare!(early)).then(finish)
     if (prepare) return waited.then(() => app.reader.value(idOf(who), ask())).then(finish)
     if (!op.produces)
       return waited.then(async () => {

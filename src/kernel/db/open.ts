@@ -293,6 +293,16 @@ export const prepared =
     return statement
   }
 
+const pages = prepared(({ $client }) => ({
+  count: $client.prepare<{ page_count: number }, []>('PRAGMA page_count'),
+  size: $client.prepare<{ page_size: number }, []>('PRAGMA page_size'),
+}))
+/** How large the database is, in bytes. */
+export function bytesOf(db: Db): number {
+  const { count, size } = pages(db)
+  return count.get()!.page_count * size.get()!.page_size
+}
+
 const savepoints = prepared(({ $client }) => ({
   begin: $client.prepare('SAVEPOINT part'),
   rollback: $client.prepare('ROLLBACK TO part'),

@@ -21,6 +21,8 @@ export type ReaderLimits = {
   stalledMs: number
   /** So long after its last read the thread ends. */
   idleMs: number
+  /** A smaller database is read at once: the start of the thread would take longer than any read of it. */
+  fromBytes: number
 }
 export const readerLimits: ReaderLimits = {
   atOnce: 2,
@@ -30,6 +32,7 @@ export const readerLimits: ReaderLimits = {
   valueMs: 2 * minute,
   stalledMs: 2 * minute,
   idleMs: minute,
+  fromBytes: 64_000_000,
 }
 /** Pieces that are made before the client has taken those before them: about 64 kB each. */
 const AHEAD = 3
@@ -109,6 +112,10 @@ export class Reader {
     private readonly start: StartReader,
     private readonly limits: ReaderLimits = readerLimits,
   ) {}
+
+  isFor(databaseBytes: number): boolean {
+    return databaseBytes >= this.limits.fromBytes
+  }
 
   /**
    * Answers what the operation prepares, or its page. Throws what it throws, and `rate_limited`,

@@ -1,7 +1,10 @@
 // Long reads in their thread, over the operations of the product that say `atReader`.
 import { describe, expect, test } from 'bun:test'
 import { inWorker } from '../../../src/app/wiring/reader.ts'
+import { system } from '../../../src/kernel/api/actor.ts'
+import { placeOf } from '../../../src/kernel/reader/place.ts'
 import { operations } from '../../every/toy-feature/every-feature.ts'
+import { listening } from '../../support/listening.ts'
 import { longestHold } from '../../support/load/event-loop.ts'
 import { everything } from '../../support/world/everything.ts'
 import { panel } from '../../support/world/panel.ts'
@@ -67,4 +70,37 @@ describe('an operation that a reader makes', () => {
     }
     expect((await p.call(p.people.staff, 'GET', '/admin/audit/verify')).status).toBe(200)
   })
+})
+
+test('a small database is read at once, by the controller itself', async () => {
+  await using panel = await listening()
+  const bearer = { Authorization: `Bearer ${panel.token}` }
+  const asked: string[] = []
+  const { reader } = panel.controller.app
+  for (const name of ['value', 'file'] as const) Object.assign(reader, { [name]: async () => void asked.push(name) })
+  const statuses = []
+  for (const path of ['/admin/customers.csv', '/reports/usage', '/admin/audit/verify'])
+    statuses.push((await panel.ask('GET', `/api/v1${path}`, bearer)).status)
+  expect([statuses, asked]).toEqual([[200, 200, 200], []])
+})
+
+test('a page of a report has the cursor of the controller and knows its place', async () => {
+  using p = await panel({ seeded: { ...seeded, servers: 5 } })
+  const owner = p.staff()
+  const ids = []
+  for (let cursor = ''; ; ) {
+    const { status, body } = await p.call(owner, 'GET', `/reports/usage?limit=2${cursor && `&cursor=${cursor}`}`)
+    expect(status).toBe(200)
+    ids.push(...body.data.map(({ serverId }: { serverId: string }) => serverId))
+    if (body.nextCursor === null) break
+    cursor = body.nextCursor
+  }
+  expect([ids.length, new Set(ids).size]).toEqual([5, 5])
+  const op = operations.find(({ id }) => id === 'usage.report')!
+  const first = (await p.controller.gate(op, system, { query: { limit: '2' } })).body
+  const second = (await p.controller.gate(op, system, { query: { limit: '2', cursor: first.nextCursor } })).body
+  expect([placeOf(first), placeOf(second)]).toEqual([
+    { first: 0, previous: undefined },
+    { first: 2, previous: null },
+  ])
 })

@@ -40,7 +40,7 @@ import { rendered } from '../../../src/kernel/mail/mail.ts'
 import { NoAnswer } from '../../../src/kernel/net/egress.ts'
 import type { Transport } from '../../../src/kernel/net/exchange.ts'
 import { deliveries } from '../../../src/kernel/queue/tables.ts'
-import type { ReaderLimits } from '../../../src/kernel/reader/reader.ts'
+import { readerLimits } from '../../../src/kernel/reader/reader.ts'
 import { assemble } from '../../../src/kernel/registry.ts'
 import { Assets } from '../../../src/kernel/web/assets.ts'
 import { poolNodes } from '../../../src/network/ip-pools/tables.ts'
@@ -95,7 +95,6 @@ type Options = {
   features?: readonly Feature[]
   /** How long reads are made, and their limits; without it in the thread of the test. */
   startReader?: typeof inThisThread
-  readerLimits?: ReaderLimits
   /** Begins as that panel was. */
   from?: Snapshot
   /** Begins with a hosting company of this size in its database, or with what this writes there. */
@@ -189,7 +188,8 @@ export async function panel(options: Options = {}) {
       assets,
       failpoints: (m) => open.failpoints?.(m),
       startReader: (options.startReader ?? inThisThread)(registry),
-      ...(options.readerLimits && { readerLimits: options.readerLimits }),
+      // Also what a small database has.
+      readerLimits: { ...readerLimits, fromBytes: 0 },
       callsPerMinute: options.callsPerMinute ?? 1e9,
       pauseMs: () => 1,
       services: {
