@@ -38,6 +38,24 @@ export function enterNetwork(path: string): () => void {
   }
 }
 
+/**
+ * A directory on a file system of its own, of so many MiB. It lies in the mounts of a process that holds it: a mount of
+ * this process is not seen by those of its threads that were started in mounts which it has left (`enterOwnMounts`).
+ */
+export async function smallFileSystem(mib: number): Promise<{ path: string; end(): Promise<unknown> }> {
+  const mounting = `mount -t tmpfs -o size=${mib}m tmpfs /mnt && echo mounted && exec cat`
+  const holder = Bun.spawn(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mounting], { stdin: 'pipe' })
+  const { value } = await holder.stdout.getReader().read()
+  if (!value) throw new Error(`no file system of ${mib} MiB: unshare or mount ended with ${await holder.exited}`)
+  return {
+    path: `/proc/${holder.pid}/root/mnt`,
+    end() {
+      holder.stdin.end()
+      return holder.exited
+    },
+  }
+}
+
 const UNIFIED = '/sys/fs/cgroup/unified'
 
 /**

@@ -14,7 +14,7 @@ import { temporary } from '../../../agent/temporary.ts'
 import { runs } from '../../../support/nodes/transfer-lab.ts'
 import { bootDisk, type DriveOf, domainXml } from '../../../support/source-hypervisors/domains.ts'
 import { ROOT_PASSWORD, sourceLab } from '../../../support/source-hypervisors/lab.ts'
-import { enterNetwork } from '../../namespace.ts'
+import { enterNetwork, smallFileSystem } from '../../namespace.ts'
 
 export type CopyLab = Awaited<ReturnType<typeof copyLab>>
 type Given = Pick<Input<'source-host.copy'>, 'host' | 'domain' | 'drive' | 'volume' | 'sizeBytes'> &
@@ -44,7 +44,7 @@ export async function copyLab() {
   })
   let made = 0
   let serversMade = 1000
-  const mounts: string[] = []
+  const spaces: Awaited<ReturnType<typeof smallFileSystem>>[] = []
 
   /** Writes random bytes into a disk at the source, behind its first MiB. */
   async function fill(path: string, format: string, mib: number) {
@@ -118,17 +118,14 @@ export async function copyLab() {
     },
     /** A pool of files that has so much space. */
     async smallPool(mib: number): Promise<Pool> {
-      const place = join(dir, `small-${mounts.length}`)
-      await runs(['mkdir', '-p', place])
-      const mounted = await runs(['mount', '-t', 'tmpfs', '-o', `size=${mib}m`, 'tmpfs', place])
-      if (mounted.code !== 0) throw new Error(mounted.err)
-      mounts.push(place)
-      return new FilePool('local', place)
+      const space = await smallFileSystem(mib)
+      spaces.push(space)
+      return new FilePool('local', space.path)
     },
     /** Somebody else writes there until nothing is left. */
     fillPool: ({ described }: Pool) => runs(['dd', 'if=/dev/zero', `of=${described.path}/other`, 'bs=1M']),
     async end() {
-      for (const place of mounts) await runs(['umount', '--lazy', place])
+      for (const space of spaces) await space.end()
       leave()
       await lab.end()
     },
