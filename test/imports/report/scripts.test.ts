@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { type BillingSystem, billingSystemNames } from '../../../src/imports/report/scripts.ts'
 import { note } from '../../drivers/tools.ts'
 import { type Berth, berth, isPhpThere } from '../../integrations/berth.ts'
+import { type Mariadb, mariadb, missingOfMariadb } from './mariadb.ts'
 import { addMigrated } from './moved.ts'
-import { contentsOf, openShop, shops } from './shops.ts'
+import { inSqlite, shops } from './shops.ts'
 
 const drivers = isPhpThere ? Bun.spawnSync(['php', '-r', 'echo implode(" ", PDO::getAvailableDrivers());']) : undefined
 const isLeftOut = note(
@@ -47,7 +48,7 @@ const state = async () => ({
   owners: await Promise.all(ownerIds.map(async (id) => (await p.admin('GET', `/customers/${id}`)).externalId)),
 })
 /** A billing system with the services 501 to 503, and the script of an import that has moved their servers. */
-async function shop(system: BillingSystem, moved = 3) {
+async function shop(system: BillingSystem, moved = 3, server?: Mariadb) {
   p.db.$client.run(
     'UPDATE workloads SET billing_service_id = id WHERE id IN (?, ?, ?)',
     ids as [string, string, string],
@@ -63,14 +64,15 @@ async function shop(system: BillingSystem, moved = 3) {
   )
   const path = `/admin/migrations/${id}/report/scripts/${system}`
   writeFileSync(join(home, 'switch.php'), String((await p.call(p.owner, 'GET', path)).body))
-  const db = openShop(system, join(home, 'shop.db'), { pack: p.pack, addresses, emails })
+  const seed = { pack: p.pack, addresses, emails }
+  const db = server ? server.shop(system, seed) : inSqlite(system, join(home, 'shop.db'), seed)
   const undoFile = join(home, `berth-switch-${id}.undo.json`)
   async function run(...flags: string[]) {
     const child = Bun.spawn(['php', '-d', 'error_reporting=-1', 'switch.php', ...shops[system].flags, ...flags], {
       ...{ cwd: home, stdout: 'pipe', stderr: 'pipe' },
       env: {
         PATH: process.env['PATH']!,
-        BILLING_DSN: `sqlite:${join(home, 'shop.db')}`,
+        ...{ BILLING_DSN: db.dsn, BILLING_USER: db.user },
         ...{ BERTH_TOKEN: token, BERTH_ADDRESS: `http://127.0.0.1:${p.port}` },
       },
     })
@@ -87,20 +89,33 @@ async function shop(system: BillingSystem, moved = 3) {
   }
 }
 
-describe.skipIf(isLeftOut).each([...billingSystemNames])('%s', (system) => {
+const isServerLeftOut = note(missingOfMariadb(), 'the scripts for billing systems with MariaDB')
+let server: Mariadb
+beforeAll(async () => {
+  if (!isLeftOut && !isServerLeftOut) server = await mariadb()
+})
+afterAll(() => server?.end())
+
+const places = billingSystemNames.flatMap((system) => [
+  { system, place: 'a copy of its tables' },
+  ...(isServerLeftOut ? [] : [{ system, place: 'MariaDB' }]),
+])
+describe.skipIf(isLeftOut).each(places)('$system, in $place,', ({ system, place }) => {
+  const open = (moved = 3) => shop(system, moved, place === 'MariaDB' ? server : undefined)
+
   test('changes nothing until it is told to apply, and shows what it would change', async () => {
-    const { db, run, undoFile } = await shop(system)
-    const [before, names] = [contentsOf(db), await state()]
+    const { db, run, undoFile } = await open()
+    const [before, names] = [db.contents(), await state()]
     const { code, out, error } = await run()
     expect([code, error]).toEqual([0, ''])
     expect(out).toContain('3 to switch, 0 switched already, 0 with a problem.')
     expect(out).toContain('Nothing was changed')
-    expect([contentsOf(db), await state(), existsSync(undoFile)]).toEqual([before, names, false])
+    expect([db.contents(), await state(), existsSync(undoFile)]).toEqual([before, names, false])
   })
 
   test('switches the services of moved servers alone, a second time nothing, and takes all of it back', async () => {
-    const { db, run, undoFile, isSwitched } = await shop(system, 2)
-    const [before, names] = [contentsOf(db), await state()]
+    const { db, run, undoFile, isSwitched } = await open(2)
+    const [before, names] = [db.contents(), await state()]
     const applied = await run('--apply')
     expect([applied.code, applied.error]).toEqual([0, ''])
     expect([501, 502, 503].map((each) => isSwitched(each) !== null)).toEqual([true, true, false])
@@ -108,25 +123,25 @@ describe.skipIf(isLeftOut).each([...billingSystemNames])('%s', (system) => {
     const name = (number: string) => `${system}:k3v9x2ab:${number}`
     expect(await state()).toEqual({ servers: [name('501'), name('502'), ids[2]], owners: [name('71'), null] })
     expect(statSync(undoFile).mode & 0o777).toBe(0o600)
-    const after = contentsOf(db)
+    const after = db.contents()
 
     const again = await run('--apply')
     expect([again.code, again.out.includes('0 to switch, 2 switched already')]).toEqual([0, true])
-    expect(contentsOf(db)).toEqual(after)
+    expect(db.contents()).toEqual(after)
 
     expect((await run('--undo')).out).toContain('Nothing was changed')
-    expect(contentsOf(db)).toEqual(after)
+    expect(db.contents()).toEqual(after)
     const undone = await run('--undo', '--apply')
     expect([undone.code, undone.error]).toEqual([0, ''])
-    expect(contentsOf(db)).toEqual(before)
+    expect(db.contents()).toEqual(before)
     expect(await state()).toEqual(names)
     expect((await run('--undo', '--apply')).code).toBe(0)
-    expect(contentsOf(db)).toEqual(before)
+    expect(db.contents()).toEqual(before)
   })
 
   test('takes everything back when Berth refuses a name in the middle', async () => {
-    const { db, run } = await shop(system)
-    const [before, names] = [contentsOf(db), await state()]
+    const { db, run } = await open()
+    const [before, names] = [db.contents(), await state()]
     let patches = 0
     p.fault(
       ({ method }) => method === 'PATCH' && ++patches === 3,
@@ -135,28 +150,41 @@ describe.skipIf(isLeftOut).each([...billingSystemNames])('%s', (system) => {
     const { code, error } = await run('--apply')
     p.faults.length = 0
     expect([code, error.includes('PATCH')]).toEqual([1, true])
-    expect([contentsOf(db), await state()]).toEqual([before, names])
+    expect([db.contents(), await state()]).toEqual([before, names])
     // The file of the undo has changes that did not happen.
     expect((await run('--undo', '--apply')).code).toBe(0)
-    expect([contentsOf(db), await state()]).toEqual([before, names])
+    expect([db.contents(), await state()]).toEqual([before, names])
   })
 
   test('refuses a database that it does not know, and changes nothing', async () => {
-    const { db, run } = await shop(system)
-    const table = db
-      .query<{ name: string }, []>(
-        "SELECT name FROM sqlite_master WHERE name LIKE '%servers' OR name IN ('services', 'service_hosting')",
-      )
-      .get()!.name
+    const { db, run } = await open()
+    const table = Object.keys(db.contents()).find((name) =>
+      ['tblservers', 'services', 'service_hosting'].includes(name),
+    )
     db.run(`ALTER TABLE ${table} RENAME TO other`)
-    const before = contentsOf(db)
+    const before = db.contents()
     const { code, error } = await run('--apply')
     expect([code, error.includes('This database is not the one that this script knows')]).toEqual([1, true])
-    expect(contentsOf(db)).toEqual(before)
+    expect(db.contents()).toEqual(before)
   })
 
+  if (place === 'MariaDB')
+    test('refuses tables that would keep half a change, says how to change them', async () => {
+      const { db, run } = await open()
+      const table = Object.keys(db.contents()).find((name) =>
+        ['tblhosting', 'service_fields', 'service_hosting', 'properties'].includes(name),
+      )!
+      db.run(`ALTER TABLE ${table} ENGINE=MyISAM`)
+      const before = db.contents()
+      const { code, error } = await run('--apply')
+      expect([code, error]).toEqual([1, expect.stringContaining(`ALTER TABLE \`${table}\` ENGINE=InnoDB;`)])
+      expect(db.contents()).toEqual(before)
+      db.run(`ALTER TABLE ${table} ENGINE=InnoDB`)
+      expect((await run('--apply')).code).toBe(0)
+    })
+
   test('leaves a change that somebody made after it, and takes the rest back', async () => {
-    const { db, run } = await shop(system, 1)
+    const { db, run } = await open(1)
     expect((await run('--apply')).code).toBe(0)
     await p.admin('PATCH', `/servers/${ids[0]}/billing`, { billingServiceId: 'by-hand' })
     const { out } = await run('--undo', '--apply')
@@ -166,28 +194,28 @@ describe.skipIf(isLeftOut).each([...billingSystemNames])('%s', (system) => {
   })
 
   test('does not give a service to another person', async () => {
-    const { db, run } = await shop(system)
+    const { db, run } = await open()
     for (const [table, column] of [
       ['tblclients', 'id'],
       ['contacts', 'client_id'],
       ['client', 'id'],
       ['users', 'id'],
     ] as const)
-      if (contentsOf(db)[table]) db.run(`UPDATE ${table} SET email = 'eve@example.com' WHERE ${column} = 72`)
-    const before = contentsOf(db)
+      if (db.contents()[table]) db.run(`UPDATE ${table} SET email = 'eve@example.com' WHERE ${column} = 72`)
+    const before = db.contents()
     const refused = await run('--apply')
     expect([refused.code, refused.out.includes('its owner in Berth is dora@example.com')]).toEqual([2, true])
-    expect(contentsOf(db)).toEqual(before)
+    expect(db.contents()).toEqual(before)
     const skipped = await run('--apply', '--skip-problems')
     expect(skipped.code).toBe(0)
     expect([501, 502, 503].map((each) => shops[system].isSwitched(db, each) !== null)).toEqual([true, true, false])
   })
 
   test('does not know an option that it does not have', async () => {
-    const { db, run } = await shop(system)
-    const before = contentsOf(db)
+    const { db, run } = await open()
+    const before = db.contents()
     expect(await run('--aply')).toMatchObject({ code: 1, error: expect.stringContaining('Unknown option --aply') })
-    expect(contentsOf(db)).toEqual(before)
+    expect(db.contents()).toEqual(before)
   })
 })
 

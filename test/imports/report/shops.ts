@@ -3,19 +3,30 @@
 import { Database } from 'bun:sqlite'
 import type { BillingSystem } from '../../../src/imports/report/scripts.ts'
 
-type Seed = { pack: string; addresses: readonly string[]; emails: readonly [string, string] }
+/** The database of a billing system. */
+export type ShopDb = {
+  /** For PDO. */
+  dsn: string
+  user: string
+  /** Everything in it, table by table. */
+  contents(): Record<string, unknown[]>
+  /** The first row. */
+  get(sql: string, value: number): unknown
+  run(sql: string): void
+}
+export type Seed = { pack: string; addresses: readonly string[]; emails: readonly [string, string] }
 type Shop = {
   /** The number of Berth's product there, and of the one of before. */
   flags: string[]
   tables: string
   rows: (seed: Seed) => string[]
   /** The state of a service that belongs to Berth. */
-  isSwitched: (db: Database, service: number) => string | null
+  isSwitched: (db: ShopDb, service: number) => string | null
   /** The names in Berth behind the installation. */
   names: { 501: [string, string]; 502: [string, string] }
 }
 const INSTALLATION = 'k3v9x2ab'
-const one = <R>(db: Database, sql: string, ...values: (string | number)[]) => db.query<R, any>(sql).get(...values)
+const one = <R>(db: ShopDb, sql: string, service: number) => db.get(sql, service) as R | null
 
 const whmcs: Shop = {
   flags: [],
@@ -176,20 +187,24 @@ const paymenter: Shop = {
 
 export const shops: Readonly<Record<BillingSystem, Shop>> = { whmcs, blesta, fossbilling, paymenter }
 
-/** The database of a billing system in a file. */
-export function openShop(system: BillingSystem, path: string, seed: Seed): Database {
+/** A database of SQLite in a file. */
+export function inSqlite(system: BillingSystem, path: string, seed: Seed): ShopDb {
   const db = new Database(path, { create: true })
   for (const statement of shops[system].tables.split(';').filter((each) => each.trim())) db.run(statement)
   for (const row of shops[system].rows(seed)) db.run(`INSERT INTO ${row}`)
-  return db
-}
-
-/** Everything in it, table by table. */
-export function contentsOf(db: Database): Record<string, unknown[]> {
-  const tables = db
-    .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1",
-    )
-    .all()
-  return Object.fromEntries(tables.map(({ name }) => [name, db.query(`SELECT * FROM ${name} ORDER BY rowid`).all()]))
+  return {
+    ...{ dsn: `sqlite:${path}`, user: '' },
+    contents() {
+      const tables = db
+        .query<{ name: string }, []>(
+          "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1",
+        )
+        .all()
+      return Object.fromEntries(
+        tables.map(({ name }) => [name, db.query(`SELECT * FROM ${name} ORDER BY rowid`).all()]),
+      )
+    },
+    get: (sql, value) => db.query(sql).get(value),
+    run: (sql) => void db.run(sql),
+  }
 }

@@ -32,6 +32,24 @@ final class Database
         }
     }
 
+    /** Throws for tables of MySQL that keep half a change where the other half fails. */
+    public function mustTakeBack(array $tables): void
+    {
+        if ($this->pdo->getAttribute(PDO::ATTR_DRIVER_NAME) !== 'mysql') {
+            return;
+        }
+        $found = $this->rows(
+            'SELECT table_name AS name, engine AS kind FROM information_schema.tables WHERE table_schema = DATABASE()
+               AND engine <> ? AND table_name IN (' . self::marks($tables) . ') ORDER BY 1',
+            ['InnoDB', ...$tables],
+        );
+        if ($found !== []) {
+            $ways = array_map(fn ($table) => "ALTER TABLE `{$table['name']}` ENGINE=InnoDB;", $found);
+            throw new Refused("Tables of {$found[0]['kind']} cannot take a change back in its middle. After a backup of the "
+                . 'database, change them: ' . implode(' ', $ways) . ' Nothing was changed.');
+        }
+    }
+
     public function has(string $table): bool
     {
         try {
@@ -311,6 +329,7 @@ final class Switching
     public function run(): int
     {
         $this->db->mustHave($this->system->tables());
+        $this->db->mustTakeBack(array_keys($this->system->tables()));
         $undo = new UndoFile($this->options['undo-file'], $this->import['id']);
         return $this->options['undo'] ? $this->undo($undo) : $this->switch($undo);
     }
