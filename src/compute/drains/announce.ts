@@ -22,7 +22,7 @@ import type { Db } from '../../kernel/db/open.ts'
 import type { MailContext } from '../../kernel/mail/mail.ts'
 import { schedule, timeOf } from './plan/later.ts'
 import { planDrain, runs } from './plan/node-plan.ts'
-import { drainPlanOf } from './queries.ts'
+import { drainPlanOf, putDrainPlan } from './queries.ts'
 
 const notice = namedSchema('MaintenanceNotice', {
   recipients: described(
@@ -88,7 +88,11 @@ export const announceMaintenance = operation({
     if (endsAt !== null && endsAt <= startsAt) throw invalid({ field: 'endsAt', message: 'must be after the begin.' })
     const when = { startsAt, endsAt, text: body.text ?? '' }
     const told = noticesFor(call, target)
-    if (body.drain) schedule(tx, target, { actor, startsAt, asked: drainPlanOf(tx, target.id)?.asked ?? {} })
+    const plan = drainPlanOf(tx, target.id)
+    const known = { ownerIds: told.map(({ ownerId }) => ownerId), startsAt, endsAt }
+    if (body.drain) schedule(tx, target, { actor, startsAt, asked: plan?.asked ?? {}, told: known })
+    // The drain may have a time already.
+    else if (plan?.startsAt === startsAt) putDrainPlan(tx, { ...plan, told: known })
     for (const one of told) send(call, one, when)
     return shown(tx, told, when)
   },

@@ -99,7 +99,11 @@ export const drainPlans = sqliteTable('drain_plans', {
   asked: text({ mode: 'json' }).$type<DrainWishes>().notNull(),
   setBy: text('set_by', { mode: 'json' }).$type<NotedActor>().notNull(),
   error: text(),
+  /** Null: nobody was told of it. */
+  told: text({ mode: 'json' }).$type<ToldOwners>(),
 })
+/** Owners who were told of the maintenance, and of which time last. */
+export type ToldOwners = { ownerIds: readonly string[]; startsAt: number; endsAt: number | null }
 export type DrainPlan = typeof drainPlans.$inferSelect
 
 /** The choice of a person for a server of the node, until a drain of it begins. */

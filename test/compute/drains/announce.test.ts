@@ -55,3 +55,43 @@ test('a time that is over is refused, and a drain tells nobody by itself', async
   await drainOf(p)
   expect(p.mailed().length).toBe(mails)
 })
+
+test('owners who were told of a drain are told once of each other time of it, and nobody else is', async () => {
+  using p = await open()
+  const other = p.account('customer', 'Dana')
+  await ordered(p, 'web01')
+  const [first, second] = [24, 48].map((hours) => p.now() + hours * HOUR_MS) as [number, number]
+  const at = (ms: number) => new Date(ms).toISOString()
+  const schedule = (startsAt: number) =>
+    p.call(p.owner, 'POST', `/admin/nodes/${p.node.id}/actions/schedule-drain`, { startsAt: at(startsAt) })
+  await p.admin('POST', `/admin/nodes/${p.node.id}/actions/announce-maintenance`, {
+    ...{ startsAt: at(first), endsAt: at(first + 2 * HOUR_MS), drain: true },
+  })
+  await p.admin('POST', '/admin/servers', { ...p.order, ownerId: other.id, hostname: 'dana01', nodeId: p.node.id })
+  await p.settle()
+  const moved = async (who: typeof other) =>
+    (await p.call(who, 'GET', '/notices')).body.data.filter(({ subject }: any) => subject.includes('moved'))
+  expect((await schedule(first)).status).toBe(200)
+  expect(await moved(p.customer)).toEqual([])
+  expect((await schedule(p.now() - HOUR_MS)).status).toBe(422)
+  expect(await moved(p.customer)).toEqual([])
+  for (const _ of [1, 2]) expect((await schedule(second)).status).toBe(200)
+  const [told, ...more] = await moved(p.customer)
+  expect([told.subject, more]).toEqual([`Maintenance moved to ${minuteText(second)}`, []])
+  expect(told.words).toContain(
+    `is not on ${minuteText(first)}. It is from ${minuteText(second)} to ${minuteText(second + 2 * HOUR_MS)}.`,
+  )
+  expect(await moved(other)).toEqual([])
+  expect(p.mailed().filter(({ subject }) => subject === told.subject)).toHaveLength(1)
+})
+
+test('a drain of which nobody was told is moved without a word', async () => {
+  using p = await open()
+  await ordered(p, 'web01')
+  const mails = p.mailed().length
+  for (const hours of [2, 3])
+    await p.admin('POST', `/admin/nodes/${p.node.id}/actions/schedule-drain`, {
+      startsAt: new Date(p.now() + hours * HOUR_MS).toISOString(),
+    })
+  expect(p.mailed().length).toBe(mails)
+})

@@ -121,7 +121,7 @@ export const Later = ({ plan: { node, totals, scheduled }, drain }: { plan: Plan
       consequences: [
         'Until then the node stays open, and nothing is held. Each server is planned again at that time.',
         'The choices on this page hold then.',
-        'Owners are told by Tell owners alone, also of another time.',
+        'Owners are told by Tell owners alone. Whoever was told is told of another time too.',
       ],
     }}
     fields={

@@ -20,8 +20,9 @@ import { day, hour } from '../../../kernel/db/clock.ts'
 import { type Db, type Tx, write } from '../../../kernel/db/open.ts'
 import { type DrainPlan, drainPlanOf, dropDrainPlan, dueDrainPlans, openDrainOf, putDrainPlan } from '../queries.ts'
 import { beginDrain, limitFields, mustBeThere } from '../start.ts'
-import type { DrainWishes } from '../tables.ts'
+import type { DrainWishes, ToldOwners } from '../tables.ts'
 import { scheduledResponse, showScheduled } from './choice.ts'
+import { tellMoved } from './moved.ts'
 
 const access = { staff: ['nodes:maintain'] } as const
 /** A drain further ahead is planned from what nobody remembers. */
@@ -33,7 +34,9 @@ export const scheduleDrain = operation({
   id: 'nodes.schedule-drain',
   method: 'POST',
   path: '/admin/nodes/{id}/actions/schedule-drain',
-  summary: 'Let a drain begin by itself at a time, with the choices of the plan; called again it changes that',
+  summary:
+    'Let a drain begin by itself at a time, with the choices of the plan; called again it changes that, and owners who ' +
+    'were told of its time are told of the new one',
   past: 'Scheduled a drain',
   access,
   on: node,
@@ -45,9 +48,15 @@ export const scheduleDrain = operation({
   response: scheduledResponse,
   refuses: ['node_is_lost', 'drain_at_work'],
   example: { startsAt: '2027-01-20T02:00:00.000Z' },
-  run({ tx, actor, target, body, clock }) {
-    const { startsAt, ...asked } = body
-    return showScheduled(schedule(tx, target, { actor, startsAt: timeOf(startsAt, clock()), asked }))!
+  run(call) {
+    const { tx, actor, target, body, clock } = call
+    const { startsAt: given, ...asked } = body
+    const startsAt = timeOf(given, clock())
+    const before = drainPlanOf(tx, target.id)?.told ?? null
+    // Nobody is told of a time that is refused.
+    mustBeFree(tx, target)
+    const told = before && tellMoved(call, before, startsAt)
+    return showScheduled(schedule(tx, target, { actor, startsAt, asked, told }))!
   },
 })
 
@@ -59,20 +68,22 @@ export function timeOf(text: string, now: number): number {
   return at
 }
 
-/** It takes the place of one before. Throws `node_is_lost` and `drain_at_work`. */
-export function schedule(
-  tx: Tx,
-  target: Node,
-  { actor, startsAt, asked }: { actor: Actor; startsAt: number; asked: DrainWishes },
-): DrainPlan {
+/** Throws `node_is_lost` and `drain_at_work`. */
+function mustBeFree(tx: Db, target: Node) {
   mustBeThere(target)
   if (openDrainOf(tx, target.id))
     throw new ApiError(
       'drain_at_work',
       `${target.name} is being emptied or filled already. Wait, or cancel that first.`,
     )
+}
+
+type Scheduled = { actor: Actor; startsAt: number; asked: DrainWishes; told: ToldOwners | null }
+/** It takes the place of one before. Throws `node_is_lost` and `drain_at_work`. */
+export function schedule(tx: Tx, target: Node, { actor, startsAt, asked, told }: Scheduled): DrainPlan {
+  mustBeFree(tx, target)
   const setBy = { id: idOf(actor), name: nameOf(actor) }
-  const plan = { nodeId: target.id, startsAt, asked, setBy, error: null }
+  const plan = { nodeId: target.id, startsAt, asked, setBy, error: null, told }
   putDrainPlan(tx, plan)
   return plan
 }
