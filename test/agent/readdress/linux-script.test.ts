@@ -38,8 +38,9 @@ const asked = {
 const noting = (name: string, then = '') => `#!/bin/sh\necho "${name} $*" >>/calls\n${then}\n`
 const programs = {
   ip: noting('ip', `case "$*" in *"address show"*) cat /addresses ;; *"route del"*) exit 1 ;; esac`),
-  nmcli: noting('nmcli', `case "$*" in *"connection show"*) echo 4f0c-uuid:eth0; echo 77aa:eth1 ;; esac`),
+  nmcli: noting('nmcli', `case "$*" in *--active*) echo 4f0c-uuid:eth0; echo 77aa:eth1 ;; esac`),
   networkctl: noting('networkctl', `case "$*" in *list*) echo "  2 eth0 ether routable configured" ;; esac`),
+  sleep: noting('sleep'),
 } as const
 
 const trees: string[] = []
@@ -67,7 +68,7 @@ function guest(has: readonly (keyof typeof programs)[], files: Readonly<Record<s
   for (const applet of ['awk', 'grep', 'mkdir', 'chmod', 'cat']) symlinkSync('busybox', `${tree}/bin/${applet}`)
   put('addresses', before)
   put('dev/null', '')
-  for (const name of ['ip', ...has] as const) {
+  for (const name of ['ip', 'sleep', ...has] as const) {
     put(`usr/sbin/${name}`, programs[name])
     chmodSync(`${tree}/usr/sbin/${name}`, 0o755)
   }
@@ -94,7 +95,9 @@ describe.skipIf(isLeftOut)('a running Linux', () => {
     const { code, said, calls } = g.run()
     expect([code, said]).toEqual([0, 'by=network_manager'])
     expect(calls).toEqual([
-      'nmcli -t -f UUID,DEVICE connection show --active',
+      'nmcli -t -f UUID,DEVICE,NAME connection show --active',
+      'nmcli -e no -g ipv4.routes connection show 4f0c-uuid',
+      'nmcli -e no -g ipv6.routes connection show 4f0c-uuid',
       'nmcli connection modify 4f0c-uuid ' +
         'ipv4.method manual ipv4.addresses 198.51.100.10/24,198.51.100.11/24 ipv4.gateway 198.51.100.1 ' +
         'ipv4.dns 192.0.2.53 ' +
@@ -108,14 +111,41 @@ describe.skipIf(isLeftOut)('a running Linux', () => {
     const g = guest(['nmcli'], { 'etc/network/interfaces': 'iface eth0 inet dhcp\n' })
     g.put('usr/sbin/nmcli', noting('nmcli', 'case "$*" in *modify*) exit 4 ;; *show*) echo 4f0c:eth0 ;; esac'))
     const { code, calls } = g.run()
-    expect([code, calls.length]).toEqual([1, 2])
+    expect([code, calls.length]).toEqual([1, 4])
     expect(g.read('etc/network/interfaces')).toBe('iface eth0 inet dhcp\n')
+  })
+
+  test('loses the old gateways that netplan gave NetworkManager as routes, and keeps its other routes', () => {
+    const g = guest(['nmcli'])
+    const routes =
+      'case "$*" in *ipv4.routes*) echo "0.0.0.0/0 203.0.113.1, 10.0.0.0/8 203.0.113.9" ;; ' +
+      '*ipv6.routes*) echo "::/0 2001:db8:1::1" ;; *"connection show"*) echo 4f0c:eth0 ;; esac'
+    g.put('usr/sbin/nmcli', noting('nmcli', routes))
+    const { code, calls } = g.run()
+    expect(code).toBe(0)
+    expect(calls[3]).toContain('ipv4.dns 192.0.2.53 ipv4.routes 10.0.0.0/8 203.0.113.9 ipv6.method')
+    expect(calls[3]).toEndWith('ipv6.dns 2001:db8::53 ipv6.routes ')
+  })
+
+  test('where netplan tells NetworkManager gets a connection of its own, which netplan does not make anew', () => {
+    const g = guest(['nmcli'])
+    const answers =
+      'case "$*" in *--active*) echo 4f0c:eth0:netplan-eth0 ;; *connection.uuid*) echo 91ab ;; *delete*) exit 10 ;; esac'
+    g.put('usr/sbin/nmcli', noting('nmcli', answers))
+    const { code, said, calls } = g.run()
+    expect([code, said]).toEqual([0, 'by=network_manager'])
+    expect(calls[2]).toBe('nmcli connection clone 4f0c addresses-eth0')
+    const changed = calls.find((call) => call.includes('modify'))
+    expect(changed).toStartWith(
+      'nmcli connection modify 91ab connection.autoconnect yes connection.autoconnect-priority 100 ipv4.method manual',
+    )
+    expect(calls.at(-1)).toBe('nmcli connection up 91ab')
   })
 
   test('without IPv6 addresses is told that it has none', () => {
     const g = guest(['nmcli'])
     const { calls } = g.run({ ...asked, addresses: ['198.51.100.10/24'], gateways: ['4,198.51.100.1,0'] })
-    expect(calls[1]).toContain('ipv6.method link-local ipv6.addresses  ipv6.gateway  ipv6.dns')
+    expect(calls[3]).toContain('ipv6.method link-local ipv6.addresses  ipv6.gateway  ipv6.dns')
   })
 
   test('where systemd-networkd has the card, also by netplan, gets a file that comes before all others', () => {

@@ -4,8 +4,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { READDRESS } from '../../agent/drivers/guest-agent/readdress/linux-script.ts'
-import { note } from './tools.ts'
+import { READDRESS } from '../../../agent/drivers/guest-agent/readdress/linux-script.ts'
+import { note } from '../tools.ts'
 
 const isLeftOut = note(
   process.getuid?.() === 0 && Bun.which('unshare') && Bun.which('ifup') ? undefined : 'not root, or no ifupdown',

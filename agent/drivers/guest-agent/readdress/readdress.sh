@@ -24,16 +24,31 @@ on_link() { for one in $gateways; do case $one in "$1",*,1) return 0 ;; esac; do
 
 by_network_manager() {
   has nmcli || return 1
-  uuid=$(nmcli -t -f UUID,DEVICE connection show --active 2>/dev/null |
-    awk -F: -v d="$dev" '$2 == d { print $1; exit }')
+  active=$(nmcli -t -f UUID,DEVICE,NAME connection show --active 2>/dev/null | awk -F: -v d="$dev" '$2 == d { print; exit }')
+  uuid=${active%%:*}
   [ -n "$uuid" ] || return 1
   by=network_manager
-  set -- connection modify "$uuid"
+  case $active in
+    *:netplan-*)
+      # Netplan makes it anew at each boot. A copy that is preferred is nobody else's.
+      nmcli connection delete "addresses-$dev" >/dev/null 2>&1
+      nmcli connection clone "$uuid" "addresses-$dev" || return 1
+      uuid=$(nmcli -g connection.uuid connection show "addresses-$dev")
+      set -- connection modify "$uuid" connection.autoconnect yes connection.autoconnect-priority 100
+      ;;
+    *) set -- connection modify "$uuid" ;;
+  esac
   for version in 4 6; do
     list=$(of $version "$new" ,)
     if [ -n "$list" ]; then method=manual; elif [ $version = 4 ]; then method=disabled; else method=link-local; fi
     set -- "$@" "ipv$version.method" $method "ipv$version.addresses" "$list" "ipv$version.gateway" "$(via $version)" \
       "ipv$version.dns" "$(of $version "$resolvers" ,)"
+    # Netplan gives it the old gateway as a route, beside which the new one would be half of the way out.
+    routes=$(nmcli -e no -g "ipv$version.routes" connection show "$uuid" 2>/dev/null)
+    without=$(echo "$routes" | awk -F ', *' '{
+      for (n = 1; n <= NF; n++) if ($n !~ /^(0\.0\.0\.0|::)\/0( |$)/) { printf "%s%s", between, $n; between = ", " }
+    }')
+    [ "$without" = "$routes" ] || set -- "$@" "ipv$version.routes" "$without"
   done
   nmcli "$@" && nmcli connection up "$uuid"
 }
@@ -64,7 +79,12 @@ by_networkd() {
     done
   } >"/etc/systemd/network/05-addresses-$dev.network" || return 1
   chmod 644 "/etc/systemd/network/05-addresses-$dev.network"
-  networkctl reload && networkctl reconfigure "$dev" || systemctl restart systemd-networkd
+  networkctl reload && networkctl reconfigure "$dev" || systemctl restart systemd-networkd || return 1
+  # It works on when this has returned, and would take away what `now` adds. An old one leaves the old addresses.
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    is_done && return 0
+    sleep 1
+  done
 }
 
 by_ifupdown() {
@@ -144,6 +164,21 @@ by_sysconfig() {
   } >"$file"
 }
 
+# Has the running system all of it, and nothing that it gives up?
+is_done() {
+  has_now=" $(ip -o address show dev "$dev" | awk '$3 ~ /^inet/ { printf "%s ", $4 }')"
+  for one in $new; do case $has_now in *" $one "*) ;; *) return 1 ;; esac; done
+  for one in $leave; do
+    case " $new" in *" $one/"*) continue ;; esac
+    case $has_now in *" $one/"*) return 1 ;; esac
+  done
+  for version in 4 6; do
+    to=$(via $version)
+    [ -n "$to" ] || continue
+    [ "$(ip -$version route | awk -v d="$dev" '$1 == "default" && $5 == d { printf "%s", $3 }')" = "$to" ] || return 1
+  done
+}
+
 # The running system. An address that is there already, or already gone, is as it should be.
 add_all() {
   for one in $new; do
@@ -185,7 +220,7 @@ by_network_manager || {
   by_networkd || [ $by = until_boot ] || exit 1
   if [ $by = until_boot ]; then by_ifupdown || [ $by = until_boot ] || exit 1; fi
   if [ $by = until_boot ]; then by_sysconfig || [ $by = until_boot ] || exit 1; fi
-  now || exit 1
+  is_done || now || exit 1
 }
 keep_cloud_init_out || exit 1
 echo "by=$by"
