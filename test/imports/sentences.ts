@@ -40,7 +40,8 @@ export const sentences: readonly Sentence[] = [
   {
     point: 2,
     words:
-      'Kind B uses a self-signed certificate by default: the SHA-256 fingerprint is displayed and the operator chooses to trust it.',
+      'Kind B uses a self-signed certificate by default: the SHA-256 fingerprint is displayed and the ' +
+      'operator chooses to trust it.',
     tests: ['imports/sources/specification.test.ts'],
   },
   {
@@ -71,11 +72,17 @@ export const sentences: readonly Sentence[] = [
   {
     point: 5,
     words:
-      "Mapping chooses: which own package each source package becomes (or Leave out of this import, keeping its servers on the source); what happens to each IP range; which node group of the own platform receives each hypervisor's servers (copies are spread over the group's nodes one after another by the group's placement rule, like new orders; the dry run shows the node per server); how each conflict is settled.",
+      'Mapping chooses: which own package each source package becomes (or Leave out of this import, ' +
+      'keeping its servers on the source); what happens to each IP range; which node group of the own ' +
+      "platform receives each hypervisor's servers (copies are spread over the group's nodes one " +
+      "after another by the group's placement rule, like new orders; the dry run shows the node per " +
+      'server); how each conflict is settled.',
     tests: [
       [
         'imports/specification.test.ts',
-        "Mapping chooses: which own package each source package becomes (or Leave out of this import, keeping its servers on the source); what happens to each IP range; which node group of the own platform receives each hypervisor's servers; how each conflict is settled.",
+        'Mapping chooses: which own package each source package becomes (or Leave out of this import, ' +
+          'keeping its servers on the source); what happens to each IP range; which node group of the own ' +
+          "platform receives each hypervisor's servers; how each conflict is settled.",
       ],
       [
         'imports/dry-run/dry-run.test.ts',
@@ -93,7 +100,8 @@ export const sentences: readonly Sentence[] = [
     tests: [
       [
         'imports/migrate/specification.test.ts',
-        'Server shuts down on the source, the disk is pulled over SSH, it starts on the node with the same MAC and addresses',
+        'Server shuts down on the source, the disk is pulled over SSH, it starts on the node with the ' +
+          'same MAC and addresses',
       ],
     ],
   },
@@ -122,20 +130,23 @@ export const sentences: readonly Sentence[] = [
     tests: [
       [
         'imports/migrate/specification.test.ts',
-        "The disk is renamed into the node's storage (logical-volume rename, ZFS rename or file rename) and the server restarts once",
+        "The disk is renamed into the node's storage (logical-volume rename, ZFS rename or file rename) " +
+          'and the server restarts once',
       ],
     ],
   },
   {
     point: 6,
     words:
-      'Server shuts down on the source, the disk is pulled over SSH, it starts on the node with the same MAC and addresses',
+      'Server shuts down on the source, the disk is pulled over SSH, it starts on the node with the ' +
+      'same MAC and addresses',
     tests: ['imports/migrate/specification.test.ts'],
   },
   {
     point: 6,
     words:
-      "The disk is renamed into the node's storage (logical-volume rename, ZFS rename or file rename) and the server restarts once",
+      "The disk is renamed into the node's storage (logical-volume rename, ZFS rename or file rename) " +
+      'and the server restarts once',
     tests: ['imports/migrate/specification.test.ts'],
   },
   {
@@ -156,13 +167,15 @@ export const sentences: readonly Sentence[] = [
   {
     point: 7,
     words:
-      'Keep the addresses: a new pool for the range is added when its first server moves; use when the range is or will be routed to the own nodes.',
+      'Keep the addresses: a new pool for the range is added when its first server moves; use when ' +
+      'the range is or will be routed to the own nodes.',
     tests: ['imports/specification.test.ts'],
   },
   {
     point: 7,
     words:
-      'Give copies new addresses: each copy gets IPv4 addresses from the pools of the node it lands on; source IPv6 addresses are dropped.',
+      'Give copies new addresses: each copy gets IPv4 addresses from the pools of the node it lands ' +
+      'on; source IPv6 addresses are dropped.',
     tests: ['imports/migrate/specification.test.ts'],
   },
   {
@@ -210,25 +223,30 @@ export const sentences: readonly Sentence[] = [
   {
     point: 8,
     words:
-      'For a customer or reseller account the choice is merge into it or import as a separate account (a plus-tagged variant of the address with a tag for the source kind).',
+      'For a customer or reseller account the choice is merge into it or import as a separate account ' +
+      '(a plus-tagged variant of the address with a tag for the source kind).',
     tests: ['imports/owners.test.ts'],
   },
   {
     point: 8,
     words:
-      "For a staff member the servers never go into the staff account itself: they go into that person's own client area, or are imported separately.",
+      'For a staff member the servers never go into the staff account itself: they go into that ' +
+      "person's own client area, or are imported separately.",
     tests: ['imports/migrate/specification.test.ts'],
   },
   {
     point: 8,
     words:
-      'If the separate address (or an imports@<source host> address for servers with unknown owner) is already used by an account this import did not create, that choice is not offered and those servers stay on the source until that account is renamed.',
+      'If the separate address (or an imports@<source host> address for servers with unknown owner) ' +
+      'is already used by an account this import did not create, that choice is not offered and those ' +
+      'servers stay on the source until that account is renamed.',
     tests: ['imports/specification.test.ts'],
   },
   {
     point: 8,
     words:
-      'Accounts are re-checked at the dry run and at start; a conflict that appeared since refuses start and waits for the choice.',
+      'Accounts are re-checked at the dry run and at start; a conflict that appeared since refuses ' +
+      'start and waits for the choice.',
     tests: ['imports/migrate/specification.test.ts'],
   },
   {
@@ -248,11 +266,15 @@ export const sentences: readonly Sentence[] = [
   {
     point: 9,
     words:
-      "Either Add keys with root password (a copying node signs in once on SSH port 22 and adds every copying node's key, without duplicates; the password is used for that sign-in only and stored nowhere, not in the database, logs or audit log), or run the one command shown, as root, on each source hypervisor (needed when root password login is disabled there).",
+      'Either Add keys with root password (a copying node signs in once on SSH port 22 and adds every ' +
+      "copying node's key, without duplicates; the password is used for that sign-in only and stored " +
+      'nowhere, not in the database, logs or audit log), or run the one command shown, as root, on ' +
+      'each source hypervisor (needed when root password login is disabled there).',
     tests: [
       [
         'imports/source-access/node-access.test.ts',
-        "Add keys with root password: a copying node signs in once and adds every copying node's key, without duplicates",
+        "Add keys with root password: a copying node signs in once and adds every copying node's key, " +
+          'without duplicates',
       ],
       [
         'drivers/source-hosts/node-access.test.ts',
@@ -273,7 +295,8 @@ export const sentences: readonly Sentence[] = [
   {
     point: 10,
     words:
-      "It is recognised by address: its address in the source panel must equal the node's management address or one of its own addresses.",
+      "It is recognised by address: its address in the source panel must equal the node's management " +
+      'address or one of its own addresses.',
     tests: ['imports/discovery.test.ts'],
   },
   {
@@ -285,7 +308,12 @@ export const sentences: readonly Sentence[] = [
   {
     point: 11,
     words:
-      "Dry run checks, for every server from the node that will do the work: SSH login works; the domain exists; exactly one raw or qcow2 disk exists (kind A's cloud-init drive file does not count and stays on the source); it boots with BIOS, not UEFI; for kind A, the server is running (kind A uses transient domains, so a stopped server is absent from the hypervisor; the import stores each domain definition before shutdown and re-creates it running after a failed copy or rollback); its MAC address.",
+      'Dry run checks, for every server from the node that will do the work: SSH login works; the ' +
+      "domain exists; exactly one raw or qcow2 disk exists (kind A's cloud-init drive file does not " +
+      'count and stays on the source); it boots with BIOS, not UEFI; for kind A, the server is ' +
+      'running (kind A uses transient domains, so a stopped server is absent from the hypervisor; the ' +
+      'import stores each domain definition before shutdown and re-creates it running after a failed ' +
+      'copy or rollback); its MAC address.',
     tests: [
       ['imports/dry-run/dry-run.test.ts', 'every server is checked from the node that will do the work'],
       ['imports/dry-run/dry-run.test.ts', 'SSH login works'],
@@ -298,7 +326,8 @@ export const sentences: readonly Sentence[] = [
       ['imports/dry-run/dry-run.test.ts', 'for kind A, the server is running'],
       [
         'imports/after/roll-back.test.ts',
-        'the import stores each domain definition before shutdown and re-creates it running after a failed copy or rollback',
+        'the import stores each domain definition before shutdown and re-creates it running after a ' +
+          'failed copy or rollback',
       ],
       ['imports/dry-run/dry-run.test.ts', 'its MAC address'],
     ],
@@ -319,13 +348,15 @@ export const sentences: readonly Sentence[] = [
   {
     point: 12,
     words:
-      "Each server's operating system is shown (what the source says, then what the guest agent reports once it runs on the node).",
+      "Each server's operating system is shown (what the source says, then what the guest agent " +
+      'reports once it runs on the node).',
     tests: ['imports/migrate/copy.test.ts'],
   },
   {
     point: 12,
     words:
-      "Each server's copy or adoption is a job of kind Import, with a live log of every command run on the source hypervisor; each retry is a new job.",
+      "Each server's copy or adoption is a job of kind Import, with a live log of every command run " +
+      'on the source hypervisor; each retry is a new job.',
     tests: ['imports/migrate/specification.test.ts'],
   },
   {
@@ -336,7 +367,8 @@ export const sentences: readonly Sentence[] = [
   {
     point: 13,
     words:
-      'Verify: each migrated server lists checks (runs on its node; first address answers ping; for servers given new addresses, the switch inside succeeded).',
+      'Verify: each migrated server lists checks (runs on its node; first address answers ping; for ' +
+      'servers given new addresses, the switch inside succeeded).',
     tests: ['imports/after/verify.test.ts'],
   },
   {
@@ -352,7 +384,9 @@ export const sentences: readonly Sentence[] = [
   {
     point: 13,
     words:
-      'For Windows guests (detected through the guest agent) addresses are set with PowerShell, and an answering Remote Desktop port 3389 also counts as reachable because ping is blocked by default.',
+      'For Windows guests (detected through the guest agent) addresses are set with PowerShell, and ' +
+      'an answering Remote Desktop port 3389 also counts as reachable because ping is blocked by ' +
+      'default.',
     tests: ['imports/after/verify.test.ts'],
   },
   {
@@ -363,22 +397,28 @@ export const sentences: readonly Sentence[] = [
   {
     point: 14,
     words:
-      "Operating system display: the source's template name is converted to a readable name, or Imported from ... when absent; once the guest agent answers, the node reads the real one within about a minute.",
+      "Operating system display: the source's template name is converted to a readable name, or " +
+      'Imported from ... when absent; once the guest agent answers, the node reads the real one ' +
+      'within about a minute.',
     tests: [
       [
         'imports/sources/specification.test.ts',
-        'Operating system display: the source’s template name is converted to a readable name, or Imported from ... when absent',
+        'Operating system display: the source’s template name is converted to a readable name, or ' +
+          'Imported from ... when absent',
       ],
       [
         'imports/migrate/copy.test.ts',
-        "Each server's operating system is shown (what the source says, then what the guest agent reports once it runs on the node); once the guest agent answers, the node reads the real one within about a minute.",
+        "Each server's operating system is shown (what the source says, then what the guest agent " +
+          'reports once it runs on the node); once the guest agent answers, the node reads the real one ' +
+          'within about a minute.',
       ],
     ],
   },
   {
     point: 14,
     words:
-      "Staff with the Settings, root password and rescue permission can click Detect OS on a running server's Overview.",
+      'Staff with the Settings, root password and rescue permission can click Detect OS on a running ' +
+      "server's Overview.",
     tests: ['imports/after/system.test.ts'],
   },
   {
@@ -410,7 +450,10 @@ export const sentences: readonly Sentence[] = [
   {
     point: 16,
     words:
-      'It stops the source panel services and cron entries (keeping backup copies of the crontab and, for kind A, of authorized_keys), moves the source software folders to a timestamped folder under /root, never deletes anything, then verifies that previously running servers still run and their bridges exist, and restores everything otherwise.',
+      'It stops the source panel services and cron entries (keeping backup copies of the crontab and, ' +
+      'for kind A, of authorized_keys), moves the source software folders to a timestamped folder ' +
+      'under /root, never deletes anything, then verifies that previously running servers still run ' +
+      'and their bridges exist, and restores everything otherwise.',
     tests: [
       [
         'drivers/source-removal/sentences.test.ts',
@@ -437,7 +480,12 @@ export const sentences: readonly Sentence[] = [
   {
     point: 16,
     words:
-      "For kind B it also turns off the source's network service and moves its folders only when every bridge used by the servers is defined in the node's own network settings; otherwise it leaves them and prints commands to write the bridge definition (netplan, /etc/network/interfaces or network-scripts), keeping copies in /root/network-before-<bridge>; with netplan the commands only run netplan generate, and netplan try or netplan apply must not be run; the new settings take effect at next boot.",
+      "For kind B it also turns off the source's network service and moves its folders only when " +
+      "every bridge used by the servers is defined in the node's own network settings; otherwise it " +
+      'leaves them and prints commands to write the bridge definition (netplan, ' +
+      '/etc/network/interfaces or network-scripts), keeping copies in /root/network-before-<bridge>; ' +
+      'with netplan the commands only run netplan generate, and netplan try or netplan apply must not ' +
+      'be run; the new settings take effect at next boot.',
     tests: [
       [
         'drivers/source-removal/sentences.test.ts',
@@ -452,7 +500,10 @@ export const sentences: readonly Sentence[] = [
   {
     point: 16,
     words:
-      "For kind A it finds leftovers by name (services, containers, cron jobs, the control server's SSH key line in authorized_keys, and its install folder); it never touches libvirt, qemu, SSH, Docker itself, networking, the panel's agent or the data folder that holds adopted servers' disks.",
+      "For kind A it finds leftovers by name (services, containers, cron jobs, the control server's " +
+      'SSH key line in authorized_keys, and its install folder); it never touches libvirt, qemu, SSH, ' +
+      "Docker itself, networking, the panel's agent or the data folder that holds adopted servers' " +
+      'disks.',
     tests: [
       [
         'drivers/source-removal/sentences.test.ts',
@@ -471,7 +522,8 @@ export const sentences: readonly Sentence[] = [
   {
     point: 16,
     words:
-      "It warns while servers are still on the source, while the source's own panel runs on the node, and while rollback is still open.",
+      "It warns while servers are still on the source, while the source's own panel runs on the node, " +
+      'and while rollback is still open.',
     tests: [
       ['imports/source-removal/source-removal.test.ts', 'It warns while servers are still on the source'],
       ['imports/source-removal/source-removal.test.ts', 'It warns while the source’s own panel runs on the node'],
@@ -482,17 +534,21 @@ export const sentences: readonly Sentence[] = [
   {
     point: 17,
     words:
-      'Moving a fleet: always connect to the source panel itself (the master or the panel), which is the only place with an API.',
+      'Moving a fleet: always connect to the source panel itself (the master or the panel), which is ' +
+      'the only place with an API.',
     tests: [['imports/sources/virtualizor.test.ts', 'with a warning where the panel is not the master']],
   },
   {
     point: 17,
     words:
-      'Use Leave out of this import on every hypervisor except the one being moved; migrate, verify, finish; start a new import for the next one (servers moved earlier are skipped with the note Already moved by an earlier import).',
+      'Use Leave out of this import on every hypervisor except the one being moved; migrate, verify, ' +
+      'finish; start a new import for the next one (servers moved earlier are skipped with the note ' +
+      'Already moved by an earlier import).',
     tests: [
       [
         'imports/after/fleet.test.ts',
-        'Use Leave out of this import on every hypervisor except the one being moved; migrate, verify, finish; start a new import for the next one',
+        'Use Leave out of this import on every hypervisor except the one being moved; migrate, verify, ' +
+          'finish; start a new import for the next one',
       ],
       [
         'imports/migrate/specification.test.ts',
@@ -503,17 +559,22 @@ export const sentences: readonly Sentence[] = [
   {
     point: 17,
     words:
-      'Do the master last: the source software is not removed from the master while any server on other hypervisors still depends on it.',
+      'Do the master last: the source software is not removed from the master while any server on ' +
+      'other hypervisors still depends on it.',
     tests: ['imports/after/fleet.test.ts'],
   },
   {
     point: 18,
     words:
-      'Per-server refusal messages: OpenVZ or LXC container (stays on source, containers cannot run on KVM); Windows guest (stays on source, not supported by imports); UEFI boot (only BIOS servers can be imported); root password not accepted (wrong password or root password login disabled; use the manual command); could not log in over SSH (key missing on the source).',
+      'Per-server refusal messages: OpenVZ or LXC container (stays on source, containers cannot run ' +
+      'on KVM); Windows guest (stays on source, not supported by imports); UEFI boot (only BIOS ' +
+      'servers can be imported); root password not accepted (wrong password or root password login ' +
+      'disabled; use the manual command); could not log in over SSH (key missing on the source).',
     tests: [
       [
         'imports/sources/specification.test.ts',
-        'Per-server refusal messages: OpenVZ or LXC container (stays on source, containers cannot run on KVM); Windows guest (stays on source, not supported by imports)',
+        'Per-server refusal messages: OpenVZ or LXC container (stays on source, containers cannot run ' +
+          'on KVM); Windows guest (stays on source, not supported by imports)',
       ],
       ['imports/dry-run/dry-run.test.ts', 'containers, Windows and UEFI stay on the source'],
       [

@@ -99,10 +99,10 @@ export const drainPlans = sqliteTable('drain_plans', {
   asked: text({ mode: 'json' }).$type<DrainWishes>().notNull(),
   setBy: text('set_by', { mode: 'json' }).$type<NotedActor>().notNull(),
   error: text(),
-  /** Null: nobody was told of it. */
+  /** Null: it was announced to nobody. */
   told: text({ mode: 'json' }).$type<ToldOwners>(),
 })
-/** Owners who were told of the maintenance, and of which time last. */
+/** Owners to whom the maintenance was announced, and the times that they know. */
 export type ToldOwners = { ownerIds: readonly string[]; startsAt: number; endsAt: number | null }
 export type DrainPlan = typeof drainPlans.$inferSelect
 

@@ -130,7 +130,7 @@ describe.skipIf(isLeftOut)('a running Linux', () => {
   test('where netplan tells NetworkManager gets a connection of its own, which netplan does not make anew', () => {
     const g = guest(['nmcli'])
     const answers =
-      'case "$*" in *--active*) echo 4f0c:eth0:netplan-eth0 ;; *connection.uuid*) echo 91ab ;; *delete*) exit 10 ;; esac'
+      'case "$*" in *--active*) echo 4f0c:eth0:netplan-eth0 ;; *connection.uuid*) echo 91ab ;; *delete*) exit 10; esac'
     g.put('usr/sbin/nmcli', noting('nmcli', answers))
     const { code, said, calls } = g.run()
     expect([code, said]).toEqual([0, 'by=network_manager'])

@@ -122,7 +122,7 @@ describe.skipIf(isLeftOut)('a booted Linux whose network is kept by', () => {
   }
 
   for (const [name, { files, by, enabled }] of Object.entries(stacks))
-    test(`${name} has its new addresses at once and after reboots, and its old ones when they are given back`, async () => {
+    test(`${name} has new addresses at once and after a reboot, and the old ones again`, async () => {
       const guest = await bootedGuest(world, files, enabled)
       try {
         await isLive(guest, OLD)

@@ -9,7 +9,7 @@ import { inSqlite, type Seed, type ShopDb } from './shops.ts'
 const programs = ['mariadbd', 'mariadb', 'mariadb-install-db', 'php']
 const find = (program: string) => Bun.which(program, { PATH: `${process.env['PATH']}:/usr/sbin` })
 
-/** What keeps it from running here. */
+/** The reason why it cannot run here. */
 export function missingOfMariadb(): string | undefined {
   const absent = programs.filter((program) => !find(program))
   if (absent.length) return `${absent.join(', ')} not installed`
@@ -90,7 +90,8 @@ const tables: Readonly<Record<BillingSystem, Readonly<Record<string, Table>>>> =
     package_pricing: { columns: `id ${ID}, package_id ${UNSIGNED}, pricing_id ${UNSIGNED}` },
     contacts: {
       columns: `id ${ID}, client_id ${UNSIGNED}, contact_type enum('primary','billing','other') NOT NULL
-        DEFAULT 'primary', first_name varchar(64) NOT NULL, last_name varchar(64) NOT NULL, email varchar(255) NOT NULL`,
+        DEFAULT 'primary', first_name varchar(64) NOT NULL, last_name varchar(64) NOT NULL,
+        email varchar(255) NOT NULL`,
       also: { first_name: "'Dora'", last_name: "'Other'" },
     },
     services: {

@@ -24,7 +24,8 @@ on_link() { for one in $gateways; do case $one in "$1",*,1) return 0 ;; esac; do
 
 by_network_manager() {
   has nmcli || return 1
-  active=$(nmcli -t -f UUID,DEVICE,NAME connection show --active 2>/dev/null | awk -F: -v d="$dev" '$2 == d { print; exit }')
+  active=$(nmcli -t -f UUID,DEVICE,NAME connection show --active 2>/dev/null |
+    awk -F: -v d="$dev" '$2 == d { print; exit }')
   uuid=${active%%:*}
   [ -n "$uuid" ] || return 1
   by=network_manager

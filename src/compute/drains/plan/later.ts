@@ -35,8 +35,8 @@ export const scheduleDrain = operation({
   method: 'POST',
   path: '/admin/nodes/{id}/actions/schedule-drain',
   summary:
-    'Let a drain begin by itself at a time, with the choices of the plan; called again it changes that, and owners who ' +
-    'were told of its time are told of the new one',
+    'Let a drain begin by itself at a time, with the choices of the plan; called again it changes that, and tells ' +
+    'owners who know its time the new one',
   past: 'Scheduled a drain',
   access,
   on: node,
@@ -53,7 +53,7 @@ export const scheduleDrain = operation({
     const { startsAt: given, ...asked } = body
     const startsAt = timeOf(given, clock())
     const before = drainPlanOf(tx, target.id)?.told ?? null
-    // Nobody is told of a time that is refused.
+    // First, because a time that is refused is told to nobody.
     mustBeFree(tx, target)
     const told = before && tellMoved(call, before, startsAt)
     return showScheduled(schedule(tx, target, { actor, startsAt, asked, told }))!

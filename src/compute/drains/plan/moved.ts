@@ -1,4 +1,4 @@
-// Owners who were told of maintenance are told when its drain is moved to another time.
+// Owners to whom maintenance was announced are told when its drain is moved to another time.
 import { areas } from '../../../identity/account-records/areas.ts'
 import { accountById } from '../../../identity/account-records/queries.ts'
 import { notify } from '../../../identity/notices/notify.ts'
