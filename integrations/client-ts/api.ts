@@ -9023,7 +9023,7 @@ export interface Operations {
     path: { id: string }
     result: Node
   }
-  /** Let a drain begin by itself at a time, with the choices of the plan; called again it changes that */
+  /** Let a drain begin by itself at a time, with the choices of the plan; called again it changes that, and tells owners who know its time the new one */
   'nodes.schedule-drain': {
     path: { id: string }
     body: {
