@@ -1,5 +1,5 @@
 // The records of servers: rows, counts, and the SQL text by which others join them.
-import { auditTargetOf, fromWorkloads } from '../../fleet/workloads/queries.ts'
+import { auditTargetOf, fromWorkloads, workloadReference } from '../../fleet/workloads/queries.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared } from '../../kernel/db/open.ts'
 import { reference } from '../../kernel/db/reference.ts'
@@ -29,6 +29,11 @@ export const serverReference = reference(servers, [
   'cpuModel',
   'cpuPending',
 ])
+
+/** Behind what it is read from: the servers `s` of the package with this id (SQL), by id, and their workloads `w`. */
+export const serversInOrderOf = (packageId: string) =>
+  `CROSS JOIN servers s INDEXED BY servers_package ON s.package_id = ${packageId}
+   ${workloadReference.crossJoin('w', 's.id')}`
 
 export const serverTarget: AuditTarget = { ...auditTargetOf('srv'), scope: 'servers:read' }
 

@@ -1,6 +1,6 @@
 import { packageReference } from '../../catalog/packages/queries.ts'
 import { labelFits } from '../../fleet/labels/queries.ts'
-import { listedKeys } from '../../fleet/workloads/lists/queries.ts'
+import { inOrder, listedKeys } from '../../fleet/workloads/lists/queries.ts'
 import { listedAs, statuses, statusesOnNode, statusSql } from '../../fleet/workloads/status.ts'
 import { customerWithExternalId } from '../../identity/account-records/queries.ts'
 import { own } from '../../identity/team/access.ts'
@@ -11,7 +11,7 @@ import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import { hasAddressOf } from '../../network/ip-pools/allocate.ts'
 import { visibleServer } from '../server-records/model.ts'
-import { serverReference } from '../server-records/queries.ts'
+import { serverReference, serversInOrderOf } from '../server-records/queries.ts'
 import { listing, sortsOf, spreadsheetsOf } from '../workloads/list.ts'
 import { renderedServer, serverReaders, serverResponse } from './show.ts'
 import { besideServers } from './spreadsheet.ts'
@@ -28,7 +28,24 @@ export const getServer = operation({
   run: (call) => renderedServer(call, call.target, serverReaders(call.tx, call.actor)),
 })
 
-const sorts = sortsOf(statusSql, { package: packageReference.value('name', 's.package_id') })
+const sorts = sortsOf(
+  {
+    exact: statusSql,
+    // It is the last one by the alphabet: behind it no index has to be read.
+    walk: { from: inOrder.byStatus, where: `${statusSql} < 'terminated'`, way: 'by index' },
+  },
+  {
+    package: {
+      exact: `${packageReference.column('op', 'name')} COLLATE NOCASE`,
+      of: `${serverReference.crossJoin('os', 'w.id')} ${packageReference.crossJoin('op', 'os.package_id')}`,
+      walk: {
+        from: `${packageReference.from('op')} ${serversInOrderOf(packageReference.column('op', 'id'))}`,
+        id: 's.id',
+        way: 'merged',
+      },
+    },
+  },
+)
 
 /** The condition of `recoverable`: such servers are terminated. */
 const isRecoverable = 'w.purge_at IS NOT NULL'
@@ -52,8 +69,7 @@ export const {
     columns: { packageId: 's.package_id' },
     id: 's.id',
   },
-  join: ({ packageId, sort }) =>
-    packageId !== undefined || /^-?package$/.test(sort ?? '') ? serverReference.join('s', 'w.id') : undefined,
+  join: ({ packageId }) => (packageId === undefined ? undefined : serverReference.join('s', 'w.id')),
   alive: ({ recoverable }) => (recoverable ? isRecoverable : undefined),
   more: {
     parameters: {

@@ -4,37 +4,68 @@
 import type { Static, TSchema } from 'typebox'
 import { locationReference } from '../../fleet/locations/queries.ts'
 import { nodesByContact } from '../../fleet/node-records/queries.ts'
-import { countListed, type ListFilter, listedIds, onNodes } from '../../fleet/workloads/lists/queries.ts'
-import type { Workload } from '../../fleet/workloads/queries.ts'
+import { countListed, inOrder, type ListFilter, listedIds, onNodes } from '../../fleet/workloads/lists/queries.ts'
+import { listedWorkloads, type Workload } from '../../fleet/workloads/queries.ts'
 import { countByStatus, countOnNodes, everyWorkload } from '../../fleet/workloads/reports.ts'
 import { foundWorkloads } from '../../fleet/workloads/search.ts'
 import { UNREACHABLE } from '../../fleet/workloads/status.ts'
 import { accountReference } from '../../identity/account-records/queries.ts'
 import { own, visible } from '../../identity/team/access.ts'
 import { everybody } from '../../kernel/api/access.ts'
-import { type Page, page, paginate, type Sorts, sortParameter } from '../../kernel/api/list.ts'
+import {
+  isWorthWalking,
+  type Page,
+  page,
+  paginate,
+  type Sorts,
+  sortParameter,
+  type Way,
+} from '../../kernel/api/list.ts'
 import { type Operation, operation, type Query, type ReadContext } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text } from '../../kernel/api/query.ts'
 import { type Beside, type CsvColumns, csvOf } from '../../kernel/csv.ts'
+import type { Reference } from '../../kernel/db/reference.ts'
 import type { Where } from '../../kernel/db/rows.ts'
 import type { ActingKind } from './acting.ts'
 import { searchFor } from './search.ts'
 
+/**
+ * An order of a list. `of`: the JOIN with the thing that it is by, whose name is never missing; `walk`: what the rows
+ * are read from so that they come in that order, where many fit, its `id` and a condition of its index.
+ */
+export type WorkloadSort = {
+  exact: string
+  of?: string
+  walk?: { from: string; id?: string; where?: string; way: Way }
+}
+type WorkloadSorts = Readonly<Record<string, WorkloadSort>>
+/** The order by the names of things that have workloads. `id`: that of the thing; `walk`: the workloads of a thing. */
+const byNameOf = (
+  things: Pick<Reference<'name' | 'id'>, 'from' | 'crossJoin' | 'column'>,
+  id: string,
+  walk: (id: string) => string,
+): WorkloadSort => ({
+  exact: `${things.column('o', 'name')} COLLATE NOCASE`,
+  of: things.crossJoin('o', id),
+  walk: { from: `${things.from('o')} ${walk(things.column('o', 'id'))}`, way: 'merged' },
+})
+
 /** The orders of a list. `status`: the SQL of the status of the kind; `own`: the orders by columns of the kind. */
-export const sortsOf = <S extends Sorts>(status: string, own: S) => ({
-  name: 'w.name',
+export const sortsOf = <S extends WorkloadSorts>(status: WorkloadSort, own: S) => ({
+  name: { exact: 'w.name COLLATE NOCASE', walk: { from: inOrder.byName, way: 'by index' } } satisfies WorkloadSort,
   status,
   ...own,
-  location: locationReference.value('name', 'w.location_id'),
-  owner: accountReference.value('name', 'w.owner_id'),
-  createdAt: 'w.created_at',
+  location: byNameOf(locationReference, 'w.location_id', inOrder.inLocation),
+  owner: byNameOf(accountReference, 'w.owner_id', inOrder.ofOwner),
+  // Ids sort by the time they were made.
+  createdAt: { exact: 'w.id' },
 })
 
 type Parameters = Readonly<Record<string, TSchema>>
 /** The filter of a list, and how many fit it. */
 export type Listed = { filter: ListFilter; count(): number }
 
-type Lists<Row extends TSchema, S extends Sorts> = {
+type Lists<Row extends TSchema, S extends WorkloadSorts> = {
   /** The words of its parameters. `node`: a node of such workloads; `ended`: one that is terminated. */
   words: { many: string; node: string; ended: string; searched: string }
   /**
@@ -70,15 +101,15 @@ type Lists<Row extends TSchema, S extends Sorts> = {
 const exactly = (column: string, value: string): Where => ({ where: `${column} = +?`, values: [value] })
 const plain = (where: string): Where => ({ where, values: [] })
 
-type Finding = Pick<Lists<TSchema, Sorts>, 'states' | 'product' | 'join' | 'more' | 'alive'>
+type Finding = Pick<Lists<TSchema, WorkloadSorts>, 'states' | 'sorts' | 'product' | 'join' | 'more' | 'alive'>
 /** The workloads that the actor sees and that the query asks for. */
-function foundBy(call: ReadContext, kind: string, { states, product, join, more, alive }: Finding): Listed {
+function foundBy(call: ReadContext, kind: string, { states, sorts, product, join, more, alive }: Finding): Listed {
   const { tx, actor, query } = call
   const seen = visible(tx, actor)
   const filters: Where[] = [plain(`w.kind = '${kind}'`), seen]
   const onlyAsksFor = (...names: string[]) =>
     Object.keys(query).every((name) => ['limit', 'cursor', 'sort', ...names].includes(name))
-  const narrowed = seen.where !== '1' || !onlyAsksFor('status', 'state', 'locationId')
+  const narrowed = seen.where !== '1' || !onlyAsksFor('status', 'state')
   const { status, state } = query
   if (status) filters.push(plain(states.is(status, { narrowed })))
   // For staff the terminated are kept for the record; they show when asked for.
@@ -110,20 +141,50 @@ function foundBy(call: ReadContext, kind: string, { states, product, join, more,
     isEverything: seen.where === '1' && onlyAsksFor(),
   })
   const filter = shownAs ? filterWith(shownAs.listed) : filterWith()
+  let counted: number | undefined
+  const count = () => (counted ??= counting())
+  function counting() {
+    if (found?.countListed && onlyAsksFor('q')) return found.countListed()
+    if (!shownAs) return countListed(tx, filter)
+    if (states.areStored && seen.where === '1' && onlyAsksFor('state') && state !== 'terminated')
+      return storedIn(call, { kind, states, state: state! })
+    const { whole, without } = shownAs
+    return countListed(tx, filterWith(whole)) - (without ? countListed(tx, filterWith(without)) : 0)
+  }
+  const sort = query['sort'] && sorts[query['sort'].replace(/^-/, '')]
+  const isOfMany =
+    seen.where === '1' &&
+    onlyAsksFor('status', 'state', 'locationId', ...Object.keys(product?.columns ?? {})) &&
+    // Orders are those of what is not terminated; other kinds call that by names of their own.
+    [status, state].every((one) => one === undefined || (states.areStored === true && one !== 'terminated'))
+  if (sort === sorts['status'] && (status || (state && state !== UNREACHABLE)))
+    return { filter: { ...filter, isOneValue: true }, count }
   return {
-    filter,
-    count() {
-      if (found?.countListed && onlyAsksFor('q')) return found.countListed()
-      if (!shownAs) return countListed(tx, filter)
-      if (states.areStored && seen.where === '1' && onlyAsksFor('state') && state !== 'terminated')
-        return storedIn(call, { kind, states, state: state! })
-      const { whole, without } = shownAs
-      return countListed(tx, filterWith(whole)) - (without ? countListed(tx, filterWith(without)) : 0)
-    },
+    filter: sort
+      ? sortedBy(sort, filter, () => isOfMany && isWorthWalking({ fitting: count(), all: listedWorkloads(tx, kind) }))
+      : filter,
+    count,
   }
 }
 
-type OnPages = { kind: string; states: Lists<TSchema, Sorts>['states']; state: string; narrowed: boolean }
+/** The filter so that its rows come in this order. */
+function sortedBy({ of, walk }: WorkloadSort, filter: ListFilter, fitMany: () => boolean): ListFilter {
+  if (!of && !walk) return filter
+  if (!walk || !fitMany()) return { ...filter, join: [filter.join, of].filter(Boolean).join(' '), way: 'sorted' }
+  const { from, id, where, way } = walk
+  return {
+    ...filter,
+    from,
+    // The rows of the kind are among what is read, where the order is by their product.
+    join: id || !filter.join ? undefined : `CROSS ${filter.join}`,
+    id: id ?? 'w.id',
+    // The partial indexes ask for it, and a state does not say it.
+    where: [filter.where, 'w.terminated_at IS NULL', where].filter(Boolean).join(' AND '),
+    way,
+  }
+}
+
+type OnPages = { kind: string; states: Lists<TSchema, WorkloadSorts>['states']; state: string; narrowed: boolean }
 /**
  * Those that pages show in this state: while its node is away, a workload is unreachable and in no other state.
  * `listed`: for the rows. Their number is that of `whole` less that of `without`: few nodes are away.
@@ -180,7 +241,7 @@ export const pageOfListed = <Shown>(
   })
 
 /** Both lists of a kind. */
-export function listing<Row extends TSchema, S extends Sorts>(
+export function listing<Row extends TSchema, S extends WorkloadSorts>(
   { kind, prefix, path }: Pick<ActingKind<Workload>, 'kind' | 'prefix' | 'path'>,
   declared: Lists<Row, S>,
 ) {

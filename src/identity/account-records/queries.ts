@@ -70,11 +70,12 @@ function isOf(group: AccountGroup): SQL | undefined {
 
 /** The orders of the list. */
 export const accountSorts = {
-  name: 'accounts.name',
-  email: 'accounts.email',
-  externalId: 'accounts.external_id',
-  lockedAt: 'accounts.locked_at',
-  createdAt: 'accounts.created_at',
+  name: { exact: 'accounts.name COLLATE NOCASE' },
+  email: { exact: 'accounts.email' },
+  externalId: { exact: "coalesce(accounts.external_id, '') COLLATE NOCASE" },
+  lockedAt: { exact: 'coalesce(accounts.locked_at, 0)' },
+  // Ids sort by the time they were made.
+  createdAt: { exact: 'accounts.id' },
 } satisfies Sorts
 /** A page of the accounts of a group that fit what the query asks for (`accountQuery`), newest first. */
 export const pageOfAccounts = <Shown>(

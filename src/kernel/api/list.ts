@@ -19,8 +19,11 @@ export const page = <T extends TSchema>(row: T) => {
 }
 export type Page<T> = { data: T[]; nextCursor: string | null; total: number; [placeOfPage]?: Place }
 
-/** The orders of a list: the name in `sort`, and the SQL expression. No other text becomes part of a statement. */
-export type Sorts = Readonly<Record<string, string>>
+/**
+ * The orders of a list: the name in `sort`, and the SQL expression; names are compared as people do. `exact`: an
+ * expression that is never NULL, in the words of an index. No other text becomes part of a statement.
+ */
+export type Sorts = Readonly<Record<string, string | { exact: string }>>
 /** The query parameter `sort` of a list. `usual`: the order without it. */
 export const sortParameter = (sorts: Sorts, usual = 'newest first') => {
   const names = Object.keys(sorts)
@@ -36,16 +39,41 @@ export type Slice = { after: string | undefined; skip: number; limit: number; or
 
 /** The column that a sorted statement selects, with its comma; the cursor of the next page is made of it. */
 export const sortColumn = ({ order }: Slice): string => (order ? `, ${order.by} AS sortValue` : '')
+/**
+ * How a statement comes to a chosen order. `sorted`: few rows fit, so they are found first and sorted. `merged`: it
+ * reads things in that order, such as owners by name, and the rows of each by id. Usually an index has the order.
+ */
+export type Way = 'by index' | 'sorted' | 'merged'
+const LAST_ID = '~'
+/**
+ * Whether an index of the order is read until a page is full, or all that fit are found and sorted: the latter takes
+ * 3 to 5 µs each, the former 1 µs for each row that does not fit. Of 300,000 at most 5,500 are sorted.
+ */
+export const isWorthWalking = ({ fitting, all }: { fitting: number; all: number }): boolean =>
+  fitting === all || fitting * fitting >= all * 100
+
 /** The end of a statement whose condition stands before it: the rest of the condition, the order and the limit. */
-export function endOf({ after, skip, limit, order }: Slice, id: string): { sql: string; values: (string | number)[] } {
+export function endOf(
+  { after, skip, limit, order }: Slice,
+  id: string,
+  ordering: Way = 'by index',
+): { sql: string; values: (string | number)[] } {
   const way = order && !order.descending ? 'ASC' : 'DESC'
   const comes = way === 'ASC' ? '>' : '<'
+  // + keeps the index of the order away.
+  const column = order && ordering === 'sorted' ? `+${order.by}` : order?.by
   const [behind, values] = order?.after
-    ? [` AND (${order.by}, ${id}) ${comes} (+?, +?)`, [...order.after]]
+    ? ordering === 'merged'
+      ? // Each thing's rows are read from where the page begins: SQLite would read those before it too.
+        [
+          ` AND ${column} ${comes}= +? AND ${id} ${comes} iif(${column} = +?, +?, '${way === 'ASC' ? '' : LAST_ID}')`,
+          [order.after[0], ...order.after],
+        ]
+      : [` AND (${column}, ${id}) ${comes} (+?, +?)`, [...order.after]]
     : after
       ? [` AND ${id} < +?`, [after]]
       : ['', []]
-  const by = order ? `${order.by} ${way}, ` : ''
+  const by = order ? `${column} ${way}, ` : ''
   return {
     sql: `${behind} ORDER BY ${by}${id} ${way} LIMIT +?${skip ? ' OFFSET +?' : ''}`,
     values: [...values, limit, ...(skip ? [skip] : [])],
@@ -168,9 +196,12 @@ function cuttingOf({ call, name, sorts }: Pick<Listing<never, unknown>, 'call' |
   const by = sort && sorts?.[sort.replace(/^-/, '')]
   const list = by ? `${name} ${sort}` : name
   const { at, key } = cursor === undefined ? { at: 0, key: undefined } : openCursor(call, list, cursor)
-  // A sorted value may be missing, and names are compared as people do.
   const order = by
-    ? { by: `coalesce(${by}, '') COLLATE NOCASE`, descending: sort.startsWith('-'), after: asPair(key) }
+    ? {
+        by: typeof by === 'string' ? `coalesce(${by}, '') COLLATE NOCASE` : by.exact,
+        descending: sort.startsWith('-'),
+        after: asPair(key),
+      }
     : undefined
   const after = typeof key === 'string' ? key : undefined
   return { list, at, limit, slice: { after, skip: key === undefined ? at : 0, limit: limit + 1, order } }

@@ -61,7 +61,7 @@ export const jobs = sqliteTable(
      */
     undoNodeId: text('undo_node_id'),
   },
-  (j) => [index('jobs_open').on(j.state)],
+  (j) => [index('jobs_state').on(j.state, j.id)],
 )
 export type Job = typeof jobs.$inferSelect
 

@@ -1,13 +1,13 @@
 import { Type as t } from 'typebox'
 import { everyWorkload } from '../../fleet/workloads/reports.ts'
-import { page, paginate, sortParameter } from '../../kernel/api/list.ts'
+import { isWorthWalking, page, paginate, sortParameter } from '../../kernel/api/list.ts'
 import { operation, time } from '../../kernel/api/operation.ts'
 import { idOf, oneOf, text, wholeNumber } from '../../kernel/api/query.ts'
 import { iso } from '../../kernel/db/clock.ts'
 import { lastLines } from '../../kernel/jobs/failures.ts'
 import { type Line, linesAfter } from '../../kernel/jobs/log.ts'
 import { job, jobDetails, jobRecord, jobState, sagaOf, showJob, showJobDetails, stateOf } from './model.ts'
-import { countJobs, jobRows, jobSorts, jobStates, jobsWithWords, visibleJobs } from './queries.ts'
+import { countEveryJob, countJobs, jobRows, jobSorts, jobStates, jobsWithWords, visibleJobs } from './queries.ts'
 
 const everybody = {
   staff: ['servers:read', 'nodes:read'],
@@ -67,14 +67,17 @@ export const listJobs = operation({
       where === everyWorkload.where &&
       Object.keys(query).every((name) => ['limit', 'cursor', 'sort', 'state', 'kind'].includes(name))
     const filter = { where: filters.map(([sql]) => sql).join(' AND '), values: filters.flatMap(([, v]) => v) }
+    const total = countJobs(tx, { ...filter, isCounted })
+    const sort = query['sort'] && jobSorts[query['sort'].replace(/^-/, '') as keyof typeof jobSorts]
+    const walks = isCounted && isWorthWalking({ fitting: total, all: countEveryJob(tx) })
     return paginate({
       call,
       name: 'jobs',
       sorts: jobSorts,
-      rows: (slice) => jobRows(tx, filter, slice),
+      rows: (slice) => jobRows(tx, filter, slice, sort && walks ? sort.index : undefined),
       keyOf: (j) => j.id,
       show: (j) => showJob(tx, actor, j, call.registry.failures, sagaOf(call.registry, j)),
-      total: () => countJobs(tx, { ...filter, isCounted }),
+      total: () => total,
     })
   },
 })

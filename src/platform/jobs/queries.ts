@@ -10,7 +10,7 @@ import { visible } from '../../identity/team/access.ts'
 import { tokenReference } from '../../identity/tokens/queries.ts'
 import type { AccountKind } from '../../kernel/api/access.ts'
 import type { Actor } from '../../kernel/api/actor.ts'
-import { endOf, type Slice, type Sorts, sortColumn } from '../../kernel/api/list.ts'
+import { endOf, type Slice, sortColumn } from '../../kernel/api/list.ts'
 import type { AuditTarget } from '../../kernel/audit/target.ts'
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import { inserting, type Where } from '../../kernel/db/rows.ts'
@@ -31,8 +31,8 @@ export const jobTarget: AuditTarget = { prefix: 'job', isGone: isJobGone }
 
 const withWorkload = workloadReference.leftJoin('w', 'j.subject_id')
 /** The jobs `j` for a condition over them and `workloads w`, which are joined where the condition names them. */
-const jobsWhere = (where: string) =>
-  `${jobReference.from('j')} ${/\bw\./.test(where) ? withWorkload : ''} WHERE ${where}`
+const jobsWhere = (where: string, index = '') =>
+  `${jobReference.from('j')} ${index} ${/\bw\./.test(where) ? withWorkload : ''} WHERE ${where}`
 
 const isOfOwner = `j.created_at >= coalesce(${workloadReference.column('w', 'ownedSince')}, 0)`
 /**
@@ -99,19 +99,23 @@ const selectJobs = `SELECT j.id, j.kind, j.title, j.state, j.progress, j.step_n 
 export const jobRow = (tx: Db, { where, values }: Where, id: string): JobRow | undefined =>
   tx.$client.query<JobRow, string[]>(`${selectJobs} WHERE j.id = +? AND ${where}`).get(id, ...values) ?? undefined
 
-/** The orders of the list, over the names of `jobRows`. */
+/** The orders of the list, over `jobs j`, each with its index. */
 export const jobSorts = {
-  title: 'j.title',
-  state: 'j.state',
-  startedBy: 'j.started_by_name',
-  createdAt: 'j.created_at',
-} satisfies Sorts
-/** The jobs of a slice that fit: their ids first, so that names are looked up for those of the page alone. */
-export function jobRows(tx: Db, { where, values }: Where, slice: Slice): JobRow[] {
-  const end = endOf(slice, 'j.id')
+  title: { exact: 'j.title COLLATE NOCASE', index: 'jobs_titled' },
+  state: { exact: 'j.state', index: 'jobs_state' },
+  startedBy: { exact: 'j.started_by_name COLLATE NOCASE', index: 'jobs_starter' },
+  // Ids sort by the time they were made.
+  createdAt: { exact: 'j.id', index: 'sqlite_autoindex_jobs_1' },
+} satisfies Readonly<Record<string, { exact: string; index: string }>>
+/**
+ * The jobs of a slice that fit: their ids first, so that names are looked up for those of the page alone. `index`: read
+ * in its order, which is that of the slice; without it those that fit are found and sorted.
+ */
+export function jobRows(tx: Db, { where, values }: Where, slice: Slice, index?: string): JobRow[] {
+  const end = endOf(slice, 'j.id', index === undefined ? 'sorted' : 'by index')
   const ids = tx.$client
     .query<{ id: string; sortValue?: string }, (string | number)[]>(
-      `SELECT j.id${sortColumn(slice)} ${jobsWhere(`${where}${end.sql}`)}`,
+      `SELECT j.id${sortColumn(slice)} ${jobsWhere(`${where}${end.sql}`, index && `INDEXED BY ${index}`)}`,
     )
     .all(...values, ...end.values)
   const rows = tx.$client
@@ -127,6 +131,8 @@ export const countJobs = (tx: Db, { where, values, isCounted }: Where & { isCoun
       isCounted ? `${jobsCounted('j')} WHERE ${where}` : `SELECT count(*) AS n ${jobsWhere(where)}`,
     )
     .get(...values)!.n
+/** All of them. */
+export const countEveryJob = (tx: Db): number => countJobs(tx, { ...everyWorkload, isCounted: true })
 
 /** Conditions over `jobs j` for the states by which people filter. */
 export const jobStates = {

@@ -3,7 +3,7 @@ import { listing, pageOfListed, sortsOf, spreadsheetsOf } from '../../../../src/
 import { listedAs, statuses, statusesOnNode, statusSql } from '../../../../src/fleet/workloads/status.ts'
 import { actingBox, boxRecord, showBox } from './actions.ts'
 
-const sorts = sortsOf(statusSql, {})
+const sorts = sortsOf({ exact: statusSql }, {})
 
 export const boxLists = listing(actingBox, {
   words: { many: 'boxes', node: 'node', ended: 'Removed', searched: 'Part of a name or an owner.' },
