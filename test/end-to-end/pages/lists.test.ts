@@ -255,7 +255,7 @@ describe('a session that ended', () => {
     const cal = person(p)
     using own = pagesFor(p, cal)
     const { secret } = await withApp(p, cal)
-    const name = page.getByLabel('Name', { exact: true })
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
     const end = () => p.db.$client.run('DELETE FROM sessions WHERE account_id = ?', [cal.id])
     const again = async (email: string) => {
       await page.locator('#again').getByLabel('E-mail address').fill(email)
@@ -298,6 +298,34 @@ test('access by keys cannot be chosen for a customer without a key, and says whe
   await page.getByRole('radio', { name: 'SSH keys' }).check()
   await page.locator('.keys input').first().waitFor()
   expect(await page.getByRole('link', { name: 'Add a key first' }).count()).toBe(0)
+})
+
+test('a package is edited in a form over the list, which keeps its order; there is one form for all of them', async () => {
+  const { name } = p.db.$client.query<{ name: string }, []>('SELECT name FROM packages ORDER BY name LIMIT 1').get()!
+  await page.goto('/admin/packages?sort=-name')
+  expect(await page.locator('[data-call="packages.update"] [name=vcpus]').count()).toBe(0)
+  await openMenu(page, `Actions for ${name}`)
+  await page.getByRole('link', { name: `Edit ${name}` }).click()
+  const form = page.getByRole('dialog', { name: `Edit ${name}` })
+  await form.waitFor()
+  const nameField = form.getByRole('textbox', { name: 'Name', exact: true })
+  expect([await nameField.inputValue(), await nameField.evaluate((e) => e === document.activeElement)]).toEqual([
+    name,
+    true,
+  ])
+  expect(await look(page, 'package-edit')).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.waitForURL((url) => url.search === '?sort=-name')
+  expect(await form.count()).toBe(0)
+
+  await page.goto(new URL(`?sort=-name&edit=${p.pack}`, page.url()).href)
+  const title = await page.getByRole('dialog').getByRole('heading').first().textContent()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).fill('Renamed here')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL((url) => url.search === '?sort=-name')
+  await page.getByText('Renamed here', { exact: true }).first().waitFor()
+  expect(title).toMatch(/^Edit /)
+  await p.admin('PATCH', `/admin/packages/${p.pack}`, { name: title!.slice('Edit '.length) })
 })
 
 describe('many servers', () => {

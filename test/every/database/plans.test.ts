@@ -23,11 +23,11 @@ const LARGE =
 /** Indexes that hold a few rows of a large table, whatever its size. */
 const FEW =
   'jobs_queued|jobs_cancel|jobs_undo|jobs_lock|jobs_holding|servers_pending_seed|accounts_to_tell|[a-z_]+_due|' +
-  // What is billed now, without what is kept of earlier times.
+  // The ledger as it goes on now, without what is kept of earlier times.
   'usage_intervals_now'
 
 const enumOf = (schema: unknown) => (schema as { enum?: readonly string[] } | undefined)?.enum
-/** What a filter is asked for: each of its words, or one that is well formed. */
+/** The values that a filter is asked for: each of its words, or a well-formed one. */
 function valuesOf(name: string, schema: unknown): readonly string[] {
   const today = new Date(p.now()).toISOString().slice(0, 10)
   const known: Readonly<Record<string, string>> = {

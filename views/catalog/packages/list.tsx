@@ -1,9 +1,9 @@
 import type { AssetName } from '../../../public/assets.ts'
 import { packageFields } from '../../../src/catalog/packages/fields.ts'
 import { changePackage, createPackage, listPackages } from '../../../src/catalog/packages/packages.ts'
-import { type Answers, page } from '../../../src/kernel/web/page.ts'
+import { type Answers, type At, page, reading } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
-import { EditEntry, Menu } from '../../components/action.tsx'
+import { CallForm, Menu } from '../../components/action.tsx'
 import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -16,9 +16,17 @@ import { ArchiveEntry, GoodsState } from '../goods.tsx'
 
 type Package = Answers<{ p: typeof listPackages }>['p']['data'][number]
 
+/** The parameter of the address with the id of the package that is edited: one form, not one in each row. */
+const EDITED = 'edit'
+const addressAt = ({ path, query }: Pick<At, 'path' | 'query'>, edited: string | undefined) => {
+  const { [EDITED]: _, ...others } = query
+  const text = new URLSearchParams({ ...others, ...(edited && { [EDITED]: edited }) }).toString()
+  return path + (text && `?${text}`)
+}
+
 export const packagesPage = page({
   path: '/admin/packages',
-  reads: { packages: listPackages },
+  reads: { packages: reading(listPackages, ({ query: { [EDITED]: _, ...query } }) => ({ query })) },
   title: 'Packages',
   nav: 'packages',
   files: ['forms.css'] satisfies AssetName[],
@@ -41,6 +49,7 @@ export const packagesPage = page({
       >
         <Table label="Packages" rows={packages.data} columns={columns} idOf={(p) => p.id} sortable />
       </List>
+      <Editing of={packages.data} />
     </>
   ),
 })
@@ -106,16 +115,14 @@ const AddPackage = () =>
   ) : null
 
 /** Nothing for readers who may only look. */
-const PackageMenu = ({ of: p }: { of: Package }) =>
-  useAt().may(changePackage) ? (
+function PackageMenu({ of: p }: { of: Package }) {
+  const at = useAt()
+  if (!at.may(changePackage)) return null
+  return (
     <Menu label={`Actions for ${p.name}`} small>
-      <EditEntry
-        op={changePackage}
-        of={p}
-        label="Edit"
-        wide
-        fields={<ListedFields list={packageFields} scope={`edit-${p.id}`} of={p} />}
-      />
+      <a href={addressAt(at, p.id)}>
+        Edit<span class="sr"> {p.name}</span>
+      </a>
       <ArchiveEntry
         op={changePackage}
         of={p}
@@ -125,4 +132,27 @@ const PackageMenu = ({ of: p }: { of: Package }) =>
         ]}
       />
     </Menu>
-  ) : null
+  )
+}
+
+/** The form of the package that the address names, over the list. */
+function Editing({ of }: { of: readonly Package[] }) {
+  const at = useAt()
+  const p = of.find(({ id }) => id === at.query[EDITED])
+  if (!p || !at.may(changePackage)) return null
+  const back = addressAt(at, undefined)
+  return (
+    <dialog class="wide" id="edit-package" open data-back={back} aria-labelledby="edit-package-t">
+      <CallForm op={changePackage} params={{ id: p.id }} done="Saved" leadsTo={back}>
+        <h2 id="edit-package-t">Edit {p.name}</h2>
+        <ListedFields list={packageFields} scope="edit-package" of={p} />
+        <div class="bar end">
+          <Link class="btn" href={back}>
+            Cancel
+          </Link>
+          <button class="btn pri">Save</button>
+        </div>
+      </CallForm>
+    </dialog>
+  )
+}

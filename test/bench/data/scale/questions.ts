@@ -1,11 +1,15 @@
 // The questions that are asked of a large company, and how long each may take. One thread serves all, so each figure is
 // also how long everybody else waits.
 
-/** `kB`: the most that the page may weigh. */
+import { monthAfter, monthOf } from '../../../../src/billing/usage/period.ts'
+
+/** `goalKb`: the most that may be sent for the page. */
 export type Question = { what: string; path: string; goalMs: number; goalKb?: number }
 
 const LIST = { goalMs: 50 }
 const PAGE = { goalMs: 100, goalKb: 40 }
+
+const lastMonth = monthAfter(monthOf(Date.now()), -1)
 
 export const questionsOf = (ids: Record<'server' | 'owner' | 'node' | 'pack' | 'pool' | 'location', string>) =>
   [
@@ -21,7 +25,7 @@ export const questionsOf = (ids: Record<'server' | 'owner' | 'node' | 'pack' | '
       ['address pools', '/admin/ip-pools', PAGE],
       ['one address pool', `/admin/ip-pools/${ids.pool}`, PAGE],
       ['order form', '/admin/servers/new', PAGE],
-      ['packages', '/admin/packages', { goalMs: 50 }],
+      ['packages', '/admin/packages', { ...PAGE, goalMs: 50 }],
       ['images', '/admin/images', { goalMs: 50 }],
       ['usage', '/admin/reports', PAGE],
       ['one server', `/admin/servers/${ids.server}`, PAGE],
@@ -40,12 +44,19 @@ export const questionsOf = (ids: Record<'server' | 'owner' | 'node' | 'pack' | '
       ['servers that are stopped', '/admin/servers?status=stopped'],
       ['servers that are suspended', '/admin/servers?status=suspended'],
       ['servers of a package', `/admin/servers?packageId=${ids.pack}`],
+      ['servers that run, by owner', '/admin/servers?status=running&sort=owner'],
+      ['servers of a package, by name', `/admin/servers?packageId=${ids.pack}&sort=name`],
+      ['servers of a package that run', `/admin/servers?packageId=${ids.pack}&status=running`],
+      ['servers of a location that run, by name', `/admin/servers?locationId=${ids.location}&status=running&sort=name`],
       ['servers of a location', `/admin/servers?locationId=${ids.location}`],
       ['servers that can be brought back', '/admin/servers?recoverable=true'],
       ['servers of an owner', `/admin/servers?ownerId=${ids.owner}`],
       ['servers of a node', `/admin/servers?nodeId=${ids.node}`],
       ['customers', '/admin/customers'],
       ['customers by name', '/admin/customers?sort=name'],
+      ['customers by lock', '/admin/customers?sort=lockedAt'],
+      ['customers by external id', '/admin/customers?sort=externalId'],
+      ['customers with two words', '/admin/customers?q=customer+5000'],
       ['customers that are locked', '/admin/customers?locked=yes'],
       ['a customer by external id', '/admin/customers?externalId=whmcs:n77'],
       ['jobs', '/jobs'],
@@ -53,6 +64,7 @@ export const questionsOf = (ids: Record<'server' | 'owner' | 'node' | 'pack' | '
       ['jobs that failed', '/jobs?state=failed'],
       ['jobs of a kind', '/jobs?kind=install'],
       ['jobs of a node', `/jobs?nodeId=${ids.node}`],
+      ['jobs that failed, by title', '/jobs?state=failed&sort=title'],
       ['jobs by title', '/jobs?sort=title'],
       ['jobs by state', '/jobs?sort=state'],
       ['jobs by startedBy', '/jobs?sort=startedBy'],
@@ -71,6 +83,8 @@ export const questionsOf = (ids: Record<'server' | 'owner' | 'node' | 'pack' | '
       ['images', '/admin/images'],
       ['events', '/events'],
       ['usage of accounts', '/reports/usage/accounts'],
+      ['usage of accounts last month', `/reports/usage/accounts?month=${lastMonth}`],
+      ['intervals of usage', '/reports/usage/intervals'],
       ['usage of servers', '/reports/usage'],
       ['host', '/admin/panel-host'],
     ].map(([what, path]) => ({ what: `API: ${what}`, path: `/api/v1${path}`, ...LIST })),
