@@ -51,12 +51,22 @@ export function visibleJobs(tx: Db, actor: Actor): Where {
   }
   const ofOwners = `(${ofWorkloads} AND ${isOfOwner})`
   if (!actor.scopes.has('servers:read')) return { where: ofOwners, values }
-  const inCare = actor.kind === 'reseller' ? ` OR ${accountReference.value('resellerId', 'j.subject_id')} = +?` : ''
+  const isReseller = actor.kind === 'reseller'
+  const inCare = isReseller ? ` OR ${accountReference.value('resellerId', 'j.subject_id')} = +?` : ''
+  // The subjects are named first: their index has the few jobs of an account among all.
+  const subjects = [
+    `SELECT w.id ${workloadReference.from('w')} WHERE ${where}`,
+    'SELECT +?',
+    ...(isReseller ? [accountsInCare] : []),
+  ]
+  const accounts = [actor.accountId, ...(isReseller ? [actor.accountId] : [])]
   return {
-    where: `(${ofOwners} OR (j.subject_type = 'account' AND (j.subject_id = +?${inCare})))`,
-    values: [...values, actor.accountId, ...(inCare ? [actor.accountId] : [])],
+    where: `(j.subject_id IN (${subjects.join(' UNION ALL ')})
+      AND (${ofOwners} OR (j.subject_type = 'account' AND (j.subject_id = +?${inCare}))))`,
+    values: [...values, ...accounts, ...values, ...accounts],
   }
 }
+const accountsInCare = `SELECT c.id ${accountReference.from('c')} WHERE ${accountReference.column('c', 'resellerId')} = +?`
 
 export type JobRow = Job & {
   nodeName: string | null

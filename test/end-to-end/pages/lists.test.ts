@@ -300,7 +300,7 @@ test('access by keys cannot be chosen for a customer without a key, and says whe
   expect(await page.getByRole('link', { name: 'Add a key first' }).count()).toBe(0)
 })
 
-test('a package is edited in a form over the list, which keeps its order; there is one form for all of them', async () => {
+test('a package is edited in a form over the list, which keeps its order; one form is there for all', async () => {
   const { name } = p.db.$client.query<{ name: string }, []>('SELECT name FROM packages ORDER BY name LIMIT 1').get()!
   await page.goto('/admin/packages?sort=-name')
   expect(await page.locator('[data-call="packages.update"] [name=vcpus]').count()).toBe(0)

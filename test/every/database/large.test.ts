@@ -19,8 +19,6 @@ const MOST_MS = 25
 
 /** Those that take longer, by the id of the operation or the path of the page: how long at most, and why. */
 const known: Readonly<Record<string, { mostMs: number; why: string }>> = {
-  '/': { mostMs: 70, why: 'It counts the jobs of a customer with 2,000 servers: all jobs are read for it.' },
-  '/jobs': { mostMs: 70, why: 'It counts the jobs of a customer with 2,000 servers: all jobs are read for it.' },
   '/admin': { mostMs: 50, why: 'It reads every node for what needs attention, once in two seconds for all who look.' },
   '/admin/backup-targets': {
     mostMs: 45,
