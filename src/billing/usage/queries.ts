@@ -1,7 +1,7 @@
 // The statements about usage. `usage_now` is a view: what each workload of any kind is now (0044_gpu_usage.sql).
 import { type Db, prepared, type Tx } from '../../kernel/db/open.ts'
 import type { Where } from '../../kernel/db/rows.ts'
-import type { Period } from './period.ts'
+import { monthOf, type Period, wholeMonth } from './period.ts'
 import type { UsageInterval, UsageState } from './tables.ts'
 
 // ---------------------------------------------------------------- the ledger
@@ -120,12 +120,13 @@ export function lineKeys(
     .all(...values, ...overlapping(period), ...(after ? [after.workloadId, after.ownerId] : []), limit, skip)
 }
 /**
- * Numbers of a report over everybody: of the intervals that go on, and of those that ended in the period or later. So
+ * Numbers of a report over everybody up to now: of intervals that go on, and of those that ended in the period. So
  * what is kept of earlier months is not read; for one owner or reseller their index has few.
  */
 const overEverybody = ({ where, values }: Where, { from, to }: Period) =>
-  // Nothing lies in a month that has not begun, and no index answers a condition that is never true.
-  values.length > 0 || from >= to
+  // Of a month that is over, all that ended since would be looked up. Nothing lies in one that has not begun, and no
+  // index answers a condition that is never true.
+  values.length > 0 || from >= to || to === wholeMonth(monthOf(from)).to
     ? undefined
     : {
         open: `usage_intervals i INDEXED BY usage_intervals_now WHERE i.until IS NULL AND i.since < ?1 AND ${where}`,

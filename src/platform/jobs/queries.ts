@@ -66,7 +66,8 @@ export function visibleJobs(tx: Db, actor: Actor): Where {
     values: [...values, ...accounts, ...values, ...accounts],
   }
 }
-const accountsInCare = `SELECT c.id ${accountReference.from('c')} WHERE ${accountReference.column('c', 'resellerId')} = +?`
+const accountsInCare = `SELECT c.id ${accountReference.from('c')}
+  WHERE ${accountReference.column('c', 'resellerId')} = +?`
 
 export type JobRow = Job & {
   nodeName: string | null
