@@ -17,7 +17,7 @@ const BAR = 10
 /** The strip has so many bars of so many minutes each; the measurements say whether the node was heard. */
 export const beatSpans = {
   hour: { bars: 60, minutes: 1, metrics: { range: '1h', resolution: '60' }, last: 'last hour', each: 'a minute' },
-  day: { bars: 144, minutes: 10, metrics: { range: '24h', resolution: '600' }, last: 'last day', each: 'ten minutes' },
+  day: { bars: 144, minutes: 10, metrics: { range: '24h', resolution: '300' }, last: 'last day', each: 'ten minutes' },
 } as const
 export type BeatSpan = keyof typeof beatSpans
 export const beatSpanIn = (query: Query): BeatSpan => (query['beats'] === 'day' ? 'day' : 'hour')
