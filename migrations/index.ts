@@ -129,6 +129,7 @@ import nodeVersions from './0231_node_versions.sql' with { type: 'text' }
 import retiredAddresses from './0237_retired_addresses.sql' with { type: 'text' }
 import messageWork from './0238_message_work.sql' with { type: 'text' }
 import auditTimes from './0243_audit_times.sql' with { type: 'text' }
+import dueBackups from './0248_due_backups.sql' with { type: 'text' }
 import listOrders from './0250_list_orders.sql' with { type: 'text' }
 import drainPlansTold from './0263_drain_plans_told.sql' with { type: 'text' }
 
@@ -262,6 +263,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: '0237_retired_addresses', sql: retiredAddresses },
   { name: '0238_message_work', sql: messageWork },
   { name: '0243_audit_times', sql: auditTimes },
+  { name: '0248_due_backups', sql: dueBackups },
   { name: '0250_list_orders', sql: listOrders },
   { name: '0263_drain_plans_told', sql: drainPlansTold },
 ]

@@ -3,6 +3,8 @@
 //
 //   bun test/bench/fleet.ts [--agents 500] [--servers 30] [--steady 40] [--per-address 1]
 import { Database } from 'bun:sqlite'
+import { readFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { freePort } from '../support/world/program.ts'
 import { seed } from '../support/world/seed.ts'
 import { allConnected, startAgents } from './agents.ts'
@@ -28,6 +30,9 @@ const {
 )
 /** Facts, first heartbeats and inventories come right behind the connections. */
 const SETTLING_MS = 15_000
+/** Seconds for 10 000 agents; fewer have a part of it, and never less than the longest of their first pauses. */
+const [COLD, BACK] = [60, 15]
+const limit = (seconds: number) => Math.max(3, (seconds * count) / 10_000)
 
 say(`Product: ${program.words}\nSeeding ${count} nodes with ${each} servers each …`)
 const data = `${tempDir}/data`
@@ -45,7 +50,11 @@ const cold = await watched('until all agents have come for the first time', asyn
   await Bun.sleep(SETTLING_MS)
 })
 rows.push(
-  ['all connected after a start of all agents', `${round(coldSeconds, 1)} s`, goal(coldSeconds <= 60, '60 s')],
+  [
+    'all connected after a start of all agents',
+    `${round(coldSeconds, 1)} s`,
+    goal(coldSeconds <= limit(COLD), `${round(limit(COLD), 1)} s`),
+  ],
   ...cold.rows('start'),
 )
 
@@ -54,7 +63,7 @@ rows.push(
   [
     'heartbeat lag, steady: p50 / p99',
     `${ms(percentile(quiet.lagMs, 50))} / ${ms(percentile(quiet.lagMs, 99))}`,
-    goal(percentile(quiet.lagMs, 99) <= 2000, '2 s'),
+    goal(percentile(quiet.lagMs, 99) <= 500, '0.5 s'),
   ],
   ...quiet.rows('steady'),
 )
@@ -76,7 +85,11 @@ rows.push(
     `${round(stoppedSeconds, 1)} s / ${ms(controller.startedMs)}`,
     goal(stoppedSeconds <= 20 && controller.startedMs <= 3000, '20 s / 3 s'),
   ],
-  ['all agents back after the restart', `${round(backSeconds, 1)} s`, goal(backSeconds <= 60, '60 s')],
+  [
+    'all agents back after the restart',
+    `${round(backSeconds, 1)} s`,
+    goal(backSeconds <= limit(BACK), `${round(limit(BACK), 1)} s`),
+  ],
   ['challenges refused meanwhile', agents.pulse!.refused - before.refused, ''],
   [
     'heartbeat lag, storm: p50 / p99',
@@ -98,8 +111,22 @@ process.exit(0)
 
 async function watched(words: string, work: () => Promise<unknown>) {
   agents.lagMs.length = 0
-  const { rows } = await askMeanwhile(words, seeded, () => controller.url, work)
+  const pid = controller.process.pid
+  const [began, used] = [performance.now(), processorSeconds(pid)]
+  const { rows: times } = await askMeanwhile(words, seeded, () => controller.url, work)
+  const seconds = (performance.now() - began) / 1000
+  const processor = `${round(processorSeconds(pid) - used, 1)} s in ${round(seconds, 1)} s; ${round(loadavg()[0]!, 1)}`
+  const rows = (when: string) => [
+    ...times(when),
+    [`processor of the controller, ${when}; load of the machine`, processor, ''],
+  ]
   return { lagMs: [...agents.lagMs], rows }
+}
+
+/** Of all its threads, user and system. */
+function processorSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
 function connectedNodes(): number {

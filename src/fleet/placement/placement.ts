@@ -13,6 +13,7 @@ import { awaitingReports, isReportNear } from '../../network/ip-pools/awaited.ts
 import { lackingGiven, vlanOfGiven } from '../../network/ip-pools/given.ts'
 import type { Location } from '../locations/model.ts'
 import { hasCpuModel, hasReported, type NodeSize, sizesIn } from '../node-records/queries.ts'
+import { MANY_NODES, shared } from '../node-records/shared.ts'
 import type { PoolSpace } from '../storage-pools/queries.ts'
 import { type Candidates, candidatesFor, mayConnect } from './candidates.ts'
 import type { NodeCapacity } from './capacity.ts'
@@ -126,6 +127,12 @@ export const remedies = {
   address_in_use: ' Free it there, or choose another address.',
 } as const
 
+/**
+ * That no node fits is known of each order. Why is judged of every node (19 µs each): in a large location once for all
+ * who ask for the same within two seconds.
+ */
+const refusals = shared<{ error: ApiError; nodes: number }>(({ nodes }) => nodes > MANY_NODES)
+
 type PlacementOptions = {
   nodes: Nodes
   /** A node that staff asked for by name. */
@@ -159,7 +166,16 @@ export function placeIn(
   const judge = judgeBy(tx, need, nodes, lackingAddress)
   const candidates = candidatesFor(tx, location, need, { nodes, wantedId, planned: planned?.capacities })
   const { node, passedOver } = choiceOf(candidates, judge, need.group)
-  if (!node) throw refusal(tx, location, need, { judged: candidates.every().map(judge), nodes, wantedId, namesNodes })
+  if (!node) {
+    const judged = () => {
+      const all = candidates.every().map(judge)
+      return { error: refusal(tx, location, need, { judged: all, nodes, wantedId, namesNodes }), nodes: all.length }
+    }
+    // The rule of a group, and the rest that a plan has left, are this call's own.
+    if (need.group || planned) throw judged().error
+    const key = JSON.stringify([need, wantedId ?? null, namesNodes])
+    throw refusals(tx, { place: location.id, key }, judged).error
+  }
   if (!usesReserve && location.reserve !== 0) {
     const all = planned?.capacities ?? sizesIn(tx, location.id)
     if (beyondReserveMb(location, all, nodes) < need.memoryMb)

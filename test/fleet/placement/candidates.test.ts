@@ -101,3 +101,34 @@ test('an order in a location of 10,000 nodes reads a few of them', async () => {
   expect(taken(p, counted)).toBe('copy-00001')
   expect(asked.size).toBeLessThan(10)
 }, 60_000)
+
+test('why a large location refuses is judged once for all who ask for the same', async () => {
+  using p = await world()
+  copyNodes(p, 1001)
+  const location = locationById(p.db, p.location)!
+  const live = nodesOf(() => true)
+  let judged = 0
+  const counting = { ...live, heartbeat: () => void judged++ }
+  const ask = (memoryMb: number, namesNodes = true) => {
+    try {
+      return placeIn(p.db, location, { ...need, memoryMb }, { nodes: counting, namesNodes }).node.name
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      return error.message
+    }
+  }
+  const tooMuch = 2 ** 29
+  const first = ask(tooMuch)
+  expect(first).toContain('no memory left')
+  expect(judged).toBeGreaterThan(1000)
+  judged = 0
+  expect(ask(tooMuch)).toBe(first)
+  expect(judged).toBe(0)
+  // Customers get other words, and another need is judged on its own.
+  expect(ask(tooMuch, false)).not.toContain('no memory left')
+  expect(ask(tooMuch + 1)).toContain('no memory left')
+  expect(judged).toBeGreaterThan(2000)
+  // A node that has space is found at once.
+  p.db.$client.run('UPDATE nodes SET memory_mb = ? WHERE id = ?', [2 ** 30, p.node.id])
+  expect(ask(tooMuch + 1)).toContain('fra-01')
+})

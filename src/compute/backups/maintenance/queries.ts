@@ -31,7 +31,8 @@ const statements = prepared(({ $client }) => ({
          AND (backup_repositories.folder_node_id = '' OR b.node_id = backup_repositories.folder_node_id))`,
   ),
   due: $client.prepare<RepositoryKey, [number]>(
-    `SELECT ${repositoryColumns} FROM backup_repositories r WHERE min(r.check_due_at, r.prune_due_at) <= ?
+    `SELECT ${repositoryColumns} FROM backup_repositories r INDEXED BY backup_repositories_by_due
+     WHERE min(r.check_due_at, r.prune_due_at) <= ?
      ORDER BY min(r.check_due_at, r.prune_due_at) LIMIT 500`,
   ),
   atWork: $client.prepare<RepositoryKey, []>(

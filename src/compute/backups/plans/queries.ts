@@ -70,7 +70,8 @@ const turns = prepared(({ $client }) => ({
   ),
   toRetain: $client.prepare<ToRetain, []>(
     `SELECT s.server_id AS serverId, b.id AS lastBackupId, b.owner_id AS ownerId, b.target_id AS targetId
-     FROM server_backup_plans s JOIN backups b ON b.id = s.last_backup_id
+     FROM server_backup_plans s INDEXED BY server_backup_plans_to_retain
+     CROSS JOIN backups b ON b.id = s.last_backup_id
      WHERE s.retained_backup_id IS NOT s.last_backup_id AND b.state = 'ready' LIMIT 100`,
   ),
   endPlanned: $client.prepare(
