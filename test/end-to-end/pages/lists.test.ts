@@ -168,7 +168,7 @@ describe('filters', () => {
     expect([await select().inputValue(), await isSame()]).toEqual(['running', true])
     await page.goBack()
     await page.waitForURL((url) => !url.search)
-    await page.getByText('held01').waitFor()
+    await page.getByRole('link', { name: 'held01' }).waitFor()
     expect(await select().inputValue()).toBe('')
     // From another page, too.
     await page.goto('/admin/servers?state=stopped')
