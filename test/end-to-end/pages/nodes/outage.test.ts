@@ -15,10 +15,11 @@ let who: World['owner']
 const paths: Record<string, string> = {}
 const ids: string[] = []
 
-/** Both nodes tell their load and their use for an hour, in the last minutes each ten seconds. */
+const HOURS_MEASURED = 5
+/** Both nodes tell their load and their use for some hours, and it is stored as time passes. */
 async function measure() {
   const pools = [{ name: 'local', kind: 'file' as const, path: '/var/lib/berth', totalBytes: 5e11, freeBytes: 2e11 }]
-  for (let minute = 0; minute < 60; minute++) {
+  for (let minute = 0; minute < HOURS_MEASURED * 60; minute++) {
     p.turnClock(60_000)
     const use = { ms: 10_000, fast: [52_000, 10_000_000, 20_000_000, 0, 0], memory: { ms: 10_000, usedMb: 512 } }
     const host = { ...use, disk: { ms: 10_000, sums: [40_960, 81_920, 0, 0] } }
@@ -35,6 +36,7 @@ async function measure() {
       })
     }
     await p.controller.app.metrics.advance()
+    await p.controller.app.metrics.storeDue()
   }
 }
 
@@ -120,6 +122,28 @@ test('the list of a node that is away stands on the first screen of its page', a
     await page.goto(paths['outage-node']!)
     const first = await page.locator('#servers tbody tr').first().boundingBox()
     expect(first!.y + first!.height).toBeLessThan(screens[0]!.height)
+  } finally {
+    await context.close()
+    await reader.stop(true)
+  }
+})
+
+test('the strip of a day shows when it was measured, when it was away, and of what nothing is known', async () => {
+  const reader = pagesFor(p, who)
+  const { page, context } = await open(browser, screens[0], reader.url.origin)
+  try {
+    await page.goto(paths['outage-node-day']!)
+    const bars = await page
+      .locator('svg.heartbeats rect')
+      .evaluateAll((all) => all.map((bar) => bar.getAttribute('class') ?? 'heard'))
+    const heard = bars.indexOf('heard')
+    const away = bars.lastIndexOf('heard') + 1
+    expect(bars.length).toBe(144)
+    expect(new Set(bars.slice(away))).toEqual(new Set(['x']))
+    expect(bars.length - away).toBe(4)
+    expect(new Set(bars.slice(heard, away))).toEqual(new Set(['heard']))
+    expect(away - heard).toBe(HOURS_MEASURED * 6)
+    expect(new Set(bars.slice(0, heard))).toEqual(new Set(['u']))
   } finally {
     await context.close()
     await reader.stop(true)
