@@ -372,6 +372,7 @@ test('every operation that keeps free text was reached', () => {
     'jobs.cancel reason',
     // The name of the node, typed once more.
     'nodes.declare-lost name',
+    'nodes.enroll vlans',
     'nodes.remove-with-workloads name',
     'nodes.stop-awaiting name',
     // With `open` as false alone; a drain writes the same reason.
