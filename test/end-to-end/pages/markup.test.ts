@@ -224,7 +224,10 @@ beforeAll(async () => {
       .query<{ id: string }, []>(query)
       .all()
       .map((r) => r.id)
-  const withBilling = idsOf("SELECT id FROM workloads WHERE kind = 'server' AND billing_service_id <> '' LIMIT 1")
+  // The orders of staff and those of a reseller are of different owners.
+  const withBilling = idsOf(
+    "SELECT max(id) AS id FROM workloads WHERE kind = 'server' AND billing_service_id <> '' GROUP BY owner_id",
+  )
   const withComment = idsOf("SELECT server_id AS id FROM snapshots WHERE comment <> '' LIMIT 1")
   ids = {
     servers: [...new Set([...first('servers'), ...withBilling, ...withComment])],
