@@ -12,6 +12,7 @@ const ofInstances = <const Path extends string>(path: Path) =>
 export const addresses = [
   '/',
   '/login',
+  '/sign-out',
   '/forgot',
   '/search',
   '/admin',

@@ -59,7 +59,10 @@ describe.each(documents)('%s', (document) => {
       expect([name, !!op]).toEqual([name, true])
       // As the shell hands it over: in single quotes as it stands, in double quotes with a value in place of each
       // variable.
-      const words = rest.join(' ').replace(/ ?\|.*$|\).*$/, '')
+      const words = rest
+        .join(' ')
+        .trim()
+        .replace(/ ?\|.*$|\).*$/, '')
       const json =
         input ||
         (/^'(.*)'/.exec(words)?.[1] ?? /^"(.*)"/.exec(words)?.[1]?.replace(/\\"/g, '"').replace(/\$\w+/g, 'x') ?? '{}')

@@ -611,7 +611,6 @@ const neverDone: Readonly<Record<string, string>> = {
   'updates.withdraw': 'no update waits: test/platform/updates/updates.test.ts',
   'updates.look': 'no address is set: test/platform/updates/download.test.ts',
   'updates.download': 'nothing was found: test/platform/updates/download.test.ts',
-  'updates.upload': 'the content is no release: test/platform/updates/upload.test.ts',
   'controller-backups.make': 'it has no plan: test/platform/controller-backups/controller-backups.test.ts',
   'jobs.cancel': 'no job is open: test/platform/jobs/cancel.test.ts',
   'nodes.declare-lost': 'the node is connected: test/fleet/nodes/lost.test.ts',

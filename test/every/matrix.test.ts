@@ -273,7 +273,13 @@ beforeAll(async () => {
     role: (await p.admin('POST', '/admin/roles', { name: 'Nobody', permissions: [] })).id,
     'member of staff': people.reader.id,
     'backup target': (await p.admin('POST', '/admin/backup-targets/local', { name: 'Disk', address: '/srv/b' })).id,
-    message: (await p.admin('POST', '/admin/messages', { template: 'maintenance' })).id,
+    message: (
+      await p.admin('POST', '/admin/messages', {
+        template: 'maintenance',
+        workStartsAt: '2027-01-31T03:00:00Z',
+        workEndsAt: '2027-01-31T05:00:00Z',
+      })
+    ).id,
     'bulk action': (await p.admin('POST', '/admin/servers/actions/label', { filter: {}, add: ['batch'] })).id,
     announcement: await p.admin('POST', '/admin/announcements', { text: 'Hello', audience: 'everybody' }).then(
       (a) => a.id,

@@ -107,7 +107,12 @@ export const createMessage = operation({
   response: messageResponse,
   status: 201,
   idempotent: true,
-  example: { template: 'maintenance', audience: { label: 'batch' } },
+  example: {
+    template: 'maintenance',
+    audience: { label: 'batch' },
+    workStartsAt: '2027-01-31T03:00:00Z',
+    workEndsAt: '2027-01-31T05:00:00Z',
+  },
   run(call) {
     const { tx, actor, body, clock } = call
     const now = clock()

@@ -40,6 +40,7 @@ export const uploadUpdate = operation({
   mostBytes: base64Length(PART_BYTES) + 1000,
   body: fields({
     file: t.String({
+      maxLength: 99,
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,90}\\.release$',
       title: 'a file name that ends in .release',
     }),

@@ -127,6 +127,17 @@ const ways: Record<string, () => Promise<[subject: string, to: string, leadsTo?:
     const { body } = await must(p.owner, 'POST', `/admin/nodes/${p.node.id}/actions/announce-maintenance`, { startsAt })
     return [body.subject, addressOf(p.customer.id), /^\/servers$/]
   },
+  'src/compute/drains/plan/moved.ts': async () => {
+    await p.admin('POST', '/admin/servers', { ...p.order, hostname: 'moved-drain' })
+    await p.settle()
+    const at = (hours: number) => new Date(p.now() + hours * 3_600_000).toISOString()
+    const of = `/admin/nodes/${p.node.id}/actions`
+    await must(p.owner, 'POST', `${of}/announce-maintenance`, { startsAt: at(24), endsAt: at(26), drain: true })
+    await must(p.owner, 'POST', `${of}/schedule-drain`, { startsAt: at(48) })
+    const { body } = await must(p.customer, 'GET', '/notices')
+    await must(p.owner, 'DELETE', `/admin/nodes/${p.node.id}/scheduled-drain`)
+    return [body.data[0].subject, addressOf(p.customer.id), /^\/servers$/]
+  },
   'src/compute/transfers/readdressing/tell.ts': async () => {
     const { body } = await must(p.owner, 'POST', '/admin/servers', { ...p.order, hostname: 'readdressed' })
     await p.settle()

@@ -176,7 +176,11 @@ async function make(features: readonly Feature[]) {
   await p.admin('POST', `/resellers/${idle.id}/actions/suspend`, { reason: 'overdue' })
   for (const text of ['Works tonight', 'Works tomorrow'])
     await p.admin('POST', '/admin/announcements', { text, audience: 'everybody' })
-  await p.admin('POST', '/admin/messages', { template: 'maintenance' })
+  await p.admin('POST', '/admin/messages', {
+    template: 'maintenance',
+    workStartsAt: '2027-01-31T03:00:00Z',
+    workEndsAt: '2027-01-31T05:00:00Z',
+  })
   await p.admin('POST', '/admin/node-enrollments', { locationId: p.location })
   await p.admin('POST', '/admin/ip-pools', { name: 'spare', network: '198.51.100.0/29', gateway: '198.51.100.1' })
   const spareNode = p.addNode(p.location, 'spare-01').id

@@ -8,12 +8,12 @@ import { type Answers, allIfAllowed, ifNamed, page, readingAll } from '../../../
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import { listPools } from '../../../src/network/ip-pools/pools.ts'
 import { CallForm } from '../../components/action.tsx'
-import { Select } from '../../components/field.tsx'
+import { Chooser, chooserFiles, fewOf } from '../../components/forms/chooser.tsx'
 import { ListedFields } from '../../components/forms/listed-fields.tsx'
 import { Head } from '../../components/head.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Facts, Note } from '../../components/section.tsx'
-import { size, smallSize, traffic } from '../../components/words.ts'
+import { size, traffic } from '../../components/words.ts'
 
 const PATH = '/admin/packages/new'
 const FORM = 'package-form'
@@ -33,7 +33,7 @@ export const newPackagePage = page({
   },
   title: 'New package',
   nav: 'packages',
-  files: ['forms.css'] satisfies AssetName[],
+  files: ['forms.css', ...chooserFiles] satisfies AssetName[],
   view: ({ packages, pools, fits }) => <NewPackage packages={packages.data} pools={pools} fits={fits} />,
 })
 
@@ -122,12 +122,13 @@ function NewPackage({ packages, pools, fits }: Props) {
 /** A form of its own that the browser sends: the page comes again with the values of that package. */
 const CopyFrom = ({ packages, from }: { packages: readonly Package[]; from: Package | undefined }) => (
   <form method="get" action={PATH} class="bar">
-    <Select
+    <Chooser
       scope="copy"
       name="from"
       label="Copy from"
+      of="package"
       value={from?.id}
-      options={packages.map((p) => ({ value: p.id, label: `${p.name}: ${smallSize(p)}` }))}
+      choices={fewOf([...(from ? [from] : []), ...packages.filter(({ id }) => id !== from?.id)])}
     />
     <button class="btn">Copy</button>
   </form>

@@ -45,16 +45,16 @@ const orderableOffer = namedSchema('OrderableGpuOffer', {
   withinLimit: described(t.Boolean(), 'Its cards are within what the account may have besides those that it has.'),
 })
 
-/** The limit of GPUs, and how many are used of it; `gpus` null: not limited. */
-function limitOf(tx: Db, account: Account, reseller: Reseller | undefined) {
-  if (account.kind === 'staff') return { gpus: null, used: 0 }
+/** The limit of GPUs, and how many are used of it; `gpus` null: not limited. Without an account: of staff. */
+function limitOf(tx: Db, account: Account | undefined, reseller: Reseller | undefined) {
+  if (!account) return { gpus: null, used: 0 }
   if (account.kind !== 'reseller') return { gpus: account.gpuLimit, used: gpusOf(tx, account) }
   return { gpus: reseller?.terms.quotas.gpus ?? null, used: gpusOf(tx, account) }
 }
 
 /** Why an account can order nothing now, in words for its holder; null: it can. */
-function notOrderableReason(account: Account, reseller: Reseller | undefined): string | null {
-  if (account.kind === 'staff') return null
+function notOrderableReason(account: Account | undefined, reseller: Reseller | undefined): string | null {
+  if (!account) return null
   if (account.lockedAt !== null) return 'Your account is locked, so nothing new can be ordered. Ask your provider.'
   if (reseller && reseller.terms.suspendedAt !== null) return 'Nothing new can be ordered now. Ask your provider.'
   if (account.kind === 'customer' && account.gpuLimit === 0)
@@ -80,12 +80,13 @@ export const listOrderableOffers = operation({
   }),
   run(call) {
     const { tx, actor, nodes } = call
-    const account = accountById(tx, actor.accountId)!
-    const reseller = resellerOf(tx, account)
+    // Staff, and System, order for others.
+    const account = actor.kind === 'staff' ? undefined : accountById(tx, actor.accountId)!
+    const reseller = account && resellerOf(tx, account)
     const limit = limitOf(tx, account, reseller)
     const notOrderable = notOrderableReason(account, reseller)
     // Offers are not for a customer without a limit.
-    const isShown = account.kind !== 'customer' || account.gpuLimit > 0
+    const isShown = account?.kind !== 'customer' || account.gpuLimit > 0
     const locations = allLocations(tx).filter(({ open }) => open)
     const stock = gpuStockCounter(tx, nodes, 1)
     const memoryOf = new Map(knownModels(tx).map(({ model, memoryMb }) => [model, memoryMb]))
@@ -97,7 +98,7 @@ export const listOrderableOffers = operation({
         ...valuesOf(sizeFields, offer),
         cardMemoryMb: memoryOf.get(offer.model) ?? null,
         // A reseller asks its customers for prices of its own.
-        price: account.kind === 'customer' && reseller ? null : priceOf(offer),
+        price: account?.kind === 'customer' && reseller ? null : priceOf(offer),
         images: imagesOf(tx, offer.id).map(showGpuTemplate),
         locations: locations
           .filter((where) => !reseller || instancesWithin(tx, reseller, need, where) !== 'not_allowed')
@@ -108,11 +109,10 @@ export const listOrderableOffers = operation({
     const page = paginate({
       call,
       name: 'orderable GPU offers',
-      rows: (slice) =>
-        account.kind === 'staff' ? offersOnSale(tx, slice) : isShown ? selfServiceOffers(tx, slice) : [],
+      rows: (slice) => (!account ? offersOnSale(tx, slice) : isShown ? selfServiceOffers(tx, slice) : []),
       keyOf: ({ name }) => name,
       show,
-      total: () => (account.kind === 'staff' ? countOffersOnSale(tx) : isShown ? countSelfServiceOffers(tx) : 0),
+      total: () => (!account ? countOffersOnSale(tx) : isShown ? countSelfServiceOffers(tx) : 0),
     })
     return { ...page, limit, notOrderable }
   },
