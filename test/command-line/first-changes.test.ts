@@ -58,7 +58,7 @@ for (const change of changes) {
     for (const { file, where, anchor, language, code } of steps)
       if (file) edit(file, where, anchor ?? '', code!)
       else if (language === 'sh')
-        for (const command of code!.trim().split('\n'))
+        for (const command of code!.trim().replaceAll('\\\n', ' ').split('\n'))
           expect({ command, ...run(command, copy) }).toEqual({ command, exitCode: 0, output: '' })
   }, 600_000)
 }

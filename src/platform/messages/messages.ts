@@ -110,8 +110,8 @@ export const createMessage = operation({
   example: {
     template: 'maintenance',
     audience: { label: 'batch' },
-    workStartsAt: '2027-01-31T03:00:00Z',
-    workEndsAt: '2027-01-31T05:00:00Z',
+    workStartsAt: '2027-01-31T03:00:00.000Z',
+    workEndsAt: '2027-01-31T05:00:00.000Z',
   },
   run(call) {
     const { tx, actor, body, clock } = call
@@ -333,10 +333,10 @@ export const sendMessage = operation({
   example: { sendAt: null },
   run(call) {
     const { tx, actor, target, body, clock } = call
-    mustBeWhole(target)
     const now = clock()
     const sendAt = body.sendAt == null ? null : timeFrom('sendAt', body.sendAt)
     if (sendAt !== null && sendAt <= now) throw invalid({ field: 'sendAt', message: 'must be in the future.' })
+    mustBeWhole(target)
     const { recipients } = showMessage(call, target).counts
     if (body.expected != null && body.expected !== recipients)
       throw new ApiError('selection_changed', `Now ${recipients} would get it and not ${body.expected}. Look again.`)

@@ -293,6 +293,7 @@ async function clear(machine: Machine) {
     ...PLACES,
     '/usr/sbin/ifup',
     '/usr/sbin/netplan',
+    '/usr/lib/systemd/system-generators/netplan',
     '/etc/init.d/network',
     '/usr/lib64/NetworkManager',
   )
