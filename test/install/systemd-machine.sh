@@ -2,8 +2,8 @@
 # systemd-machine.sh make DIR | root DIR | start DIR | run DIR COMMAND | pid DIR | stop DIR | remove DIR
 #
 # A clean Debian whose first process is its own systemd, in namespaces: Debian 13 with the packages of a node, for
-# proving the units, unless SUITE and PACKAGES say otherwise. `make` is `root` and then `start`; `stop` and `start` are a
-# reboot. It has no network but its own, and no control of processors and memory where the host's groups are of version
+# proving the units, unless SUITE and PACKAGES say otherwise. `make` is `root` and then `start`; `stop` and `start` are
+# a reboot. It has no network but its own, and no control of processors and memory where the host's groups are of version
 # 1. systemd may do what root may here, so its services that set up hardware are masked. Needs root, mmdebstrap.
 # With BASE=DIR its root is a layer over that of DIR, which is one of `root`.
 # With CARD="MAC NETWORK BRIDGE" each start gives it a new card eth0, whose other end is in a bridge of that network
@@ -62,7 +62,8 @@ inside() {
   local name major minor i
   mount --make-rprivate /
   mount --bind "$root" "$root"
-  mount -t proc proc "$root/proc"; mount -t sysfs ${CARD:+-o ro} sysfs "$root/sys"; mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
+  mount -t proc proc "$root/proc"
+  mount -t sysfs ${CARD:+-o ro} sysfs "$root/sys"; mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
   mount -t tmpfs -o mode=755 tmpfs "$root/run"; mount -t tmpfs -o mode=755 tmpfs "$root/dev"
   mkdir "$root"/dev/{pts,shm,net}
   mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts "$root/dev/pts"; ln -s pts/ptmx "$root/dev/ptmx"
