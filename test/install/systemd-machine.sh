@@ -3,8 +3,8 @@
 #
 # A clean Debian whose first process is its own systemd, in namespaces: Debian 13 with the packages of a node, for
 # proving the units, unless SUITE and PACKAGES say otherwise. `make` is `root` and then `start`; `stop` and `start` are
-# a reboot. It has no network but its own, and no control of processors and memory where the host's groups are of version
-# 1. systemd may do what root may here, so its services that set up hardware are masked. Needs root, mmdebstrap.
+# a reboot. It has no network but its own, and no control of processors and memory where the host's groups are of
+# version 1. systemd may do what root may here, so its services that set up hardware are masked. Needs root, mmdebstrap.
 # With BASE=DIR its root is a layer over that of DIR, which is one of `root`.
 # With CARD="MAC NETWORK BRIDGE" each start gives it a new card eth0, whose other end is in a bridge of that network
 # namespace. /sys is read-only then: so the parts of a system that wait for udev know that there is none.
