@@ -33,7 +33,7 @@ export function networkProblems(machine: Machine, flags: Flags): Problem[] {
   if (subnet !== undefined && gateway !== undefined && !(isIPv4(gateway) && isIn(gateway, subnet)))
     problems.push({
       problem: `The gateway ${gateway} is no address of ${subnet}.`,
-      remedy: 'Say the one that guests have in that network.',
+      remedy: 'Name the gateway that guests have in that network.',
     })
   if (poolRange !== undefined) problems.push(...rangeProblems(poolRange, subnet, gateway))
   if (bridge === undefined) problems.push(...overlaps(machine, subnet!))
@@ -73,6 +73,6 @@ function overlaps({ exec }: Machine, subnet: string): Problem[] {
     })
     .map(([, device, cidr]) => ({
       problem: `The network of the guests, ${subnet}, overlaps with ${cidr} of ${device} on this machine.`,
-      remedy: 'Say one that is free, such as --subnet 10.99.0.0/24, or a bridge that is there: --bridge NAME.',
+      remedy: 'Name one that is free, such as --subnet 10.99.0.0/24, or a bridge that is there: --bridge NAME.',
     }))
 }

@@ -28,7 +28,7 @@ function unfit(uplink: string, { interfaces }: Kernel): Problem | undefined {
   const at = `${interfaces}/${uplink}`
   const instead = (what: string) => ({
     problem: `--uplink ${uplink} is ${what}.`,
-    remedy: 'Say the network card or the bond that leads out of this machine; `ip link` lists them.',
+    remedy: 'Name the network card or the bond that leads out of this machine; `ip link` lists them.',
   })
   if (!existsSync(at)) return instead('no interface of this machine')
   if (existsSync(`${at}/bridge`)) return instead('a bridge')
@@ -37,7 +37,7 @@ function unfit(uplink: string, { interfaces }: Kernel): Problem | undefined {
   if (uplink === 'lo') return instead('the loopback')
   if (!existsSync(`${at}/bonding_slave`)) return undefined
   const bond = basename(realpathSync(`${at}/master`))
-  return { problem: `--uplink ${uplink} is part of ${bond}.`, remedy: `Say the bond: --uplink ${bond}.` }
+  return { problem: `--uplink ${uplink} is part of ${bond}.`, remedy: `Name the bond: --uplink ${bond}.` }
 }
 
 /** Loaded, built in, or there to be loaded. */

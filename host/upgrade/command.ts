@@ -61,12 +61,12 @@ export async function upgradeCommand(args: readonly string[]): Promise<number> {
     return 0
   }
   const deeds = Number(values.status) + Number(values['go-back']) + positionals.length
-  if (deeds !== 1) return wrongUse('Say one release, --status or --go-back.')
+  if (deeds !== 1) return wrongUse('Give one release, or --status, or --go-back.')
   for (const flag of ['trial', 'answer-within'] as const)
     if (!/^[1-9]\d{0,4}$/.test(values[flag])) return wrongUse(`--${flag} is a number of seconds.`)
   if (values['go-back'] && !values['discard-newer'])
     return wrongUse(
-      '--go-back restores the database of before: what was changed since is lost. Say --discard-newer too.',
+      '--go-back restores the database of before: what was changed since is lost. Add --discard-newer to confirm it.',
     )
   process.umask(0o022)
   if (values.status) return showStatus(openMachine('/dev/null'))

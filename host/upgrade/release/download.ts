@@ -131,7 +131,7 @@ function mustBeFile(url: URL, { status, headers }: Response, goesOn: boolean) {
   if (status >= 300 && status < 400 && headers.has('location'))
     throw new UpgradeRefused(
       'download_refused',
-      `${url.host} leads to ${headers.get('location')?.slice(0, 300)}. If you trust it, say that address.`,
+      `${url.host} leads to ${headers.get('location')?.slice(0, 300)}. If you trust it, give that address.`,
     )
   const words = `${url.host} answers ${status} at this address.`
   if (status < 500 && status !== 408 && status !== 416 && status !== 429)

@@ -158,10 +158,7 @@ export const changeDraft = operation({
     const { tx, target, body, clock } = call
     mustBeDraft(target)
     const { text: words = target.words, audience, workStartsAt, workEndsAt, ...given } = body
-    const times = workTimes(
-      { ...(workStartsAt !== undefined && { workStartsAt }), ...(workEndsAt !== undefined && { workEndsAt }) },
-      target,
-    )
+    const times = workTimes(body, target)
     const isNew =
       words !== target.words ||
       (given.subject ?? target.subject) !== target.subject ||

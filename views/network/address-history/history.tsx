@@ -1,6 +1,6 @@
 // The holdings of addresses as a table, with the times between them in which nobody had one.
 
-import type { Answers } from '../../../src/kernel/web/page.ts'
+import type { Answers, At } from '../../../src/kernel/web/page.ts'
 import { useAt } from '../../../src/kernel/web/page-context.ts'
 import type { listAddressHistory } from '../../../src/network/address-history/show.ts'
 import { Link } from '../../components/link.tsx'
@@ -63,9 +63,14 @@ const Stamp = ({ iso }: { iso: string }) => (
   </>
 )
 
+/** An operation by what it did, a job by its title. */
+function causeWords(at: At, action: string): string {
+  return at.registry.jobs.find(({ kind }) => kind === action)?.title ?? wordsOf(at, action, null)
+}
+
 const Cause = ({ of }: { of: NonNullable<Holding['began']> }) => (
   <>
-    {wordsOf(useAt(), of.action, null)} by {of.by}
+    {causeWords(useAt(), of.action)} by {of.by}
     {of.jobId && (
       <>
         {' · '}
