@@ -69,7 +69,8 @@ const Pick = ({ id, name, as, checked, option: { value, label, icon, hint, why }
     {(hint || why) && (
       <span class="hint" id={`${id}-h`}>
         {hint}
-        {why && <strong> {why}</strong>}
+        {hint && why && ' · '}
+        {why && <strong>{why}</strong>}
       </span>
     )}
   </div>

@@ -121,7 +121,7 @@ function NewPackage({ packages, pools, fits }: Props) {
 
 /** A form of its own that the browser sends: the page comes again with the values of that package. */
 const CopyFrom = ({ packages, from }: { packages: readonly Package[]; from: Package | undefined }) => (
-  <form method="get" action={PATH} class="bar">
+  <form method="get" action={PATH} class="bar copy-from">
     <Chooser
       scope="copy"
       name="from"

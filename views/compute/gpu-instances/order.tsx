@@ -21,7 +21,7 @@ import { Field, TextArea } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Link } from '../../components/link.tsx'
 import { Empty, Facts, Note, Section } from '../../components/section.tsx'
-import { count, exactGb, mb, smallSize } from '../../components/words.ts'
+import { count, exactGb, list, mb, smallSize } from '../../components/words.ts'
 import {
   type Customers,
   chosenCustomer,
@@ -275,11 +275,11 @@ function NameAndAccess({ of: { area, keys }, choice: { customer, image } }: Part
 /** Stays in view, and says what is missing. */
 function Summary({ of: { offers, customers }, choice: { offer, where, image, customer } }: Part) {
   const missing = [customers && !customer && 'a customer', !offer && 'an offer', !where && 'a location'].filter(
-    (m) => !!m,
+    (m) => typeof m === 'string',
   )
   const why = offers.notOrderable
     ? 'Nothing new can be ordered now.'
-    : missing.length > 0 && `Choose ${missing.join(' and ')} first.`
+    : missing.length > 0 && `Choose ${list(missing)} first.`
   const nothing = <span class="muted">Not chosen</span>
   return (
     <div class="sum stack">

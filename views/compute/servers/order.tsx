@@ -14,7 +14,7 @@ import { Radios } from '../../components/choices.tsx'
 import { Field, type Option, Select } from '../../components/field.tsx'
 import { Head } from '../../components/head.tsx'
 import { Facts, Note, Section } from '../../components/section.tsx'
-import { count, exactGb, size, smallSize, traffic } from '../../components/words.ts'
+import { count, exactGb, list, size, smallSize, traffic } from '../../components/words.ts'
 import { ruleWords } from '../placement-groups/words.tsx'
 import { chosenCustomer, type Itself, OwnerChoice } from '../workloads/owner-choice.tsx'
 import { AccessFields, defaultImage, imageOptions, rootPassword, type Windows } from './access.tsx'
@@ -250,7 +250,7 @@ function Summary({ of: { disabledReason }, choice: { customer, what, where, imag
   )
   const why = disabledReason
     ? 'Nothing new can be ordered now.'
-    : missing.length > 0 && `Choose ${missing.join(' and ')} first.`
+    : missing.length > 0 && `Choose ${list(missing)} first.`
   return (
     <div class="sum stack">
       <h2>Summary</h2>

@@ -109,7 +109,7 @@ const EnrollForm = ({ locations }: { locations: Locations }) => (
       name="vlans"
       label="VLANs"
       mono
-      hint="Those that its switch port has for servers: all, or such as 20,100-199. Leave empty for none."
+      hint="The VLANs for servers on its switch port: all, or a list such as 20,100-199. Leave empty for none."
     />
     <div class="bar">
       <button class="btn pri">Create command</button>
